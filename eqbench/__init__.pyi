@@ -123,6 +123,19 @@ def crossplay(  # eqbench.api.studies
 ) -> StudyResult:
     """Let players prepare for different equilibria of one game, and measure what comes of it."""
 
+def prove(  # eqbench.api.studies
+    game: AnyGame,
+    *,
+    out: AnyPath | None = None,
+    figures: bool = False,
+    time: float = 600.0,
+    limit: int = 1000000,
+    most_terms: int = 20000,
+    max_nodes: int = 15000000,
+    plugins: AnyPath | Iterable[AnyPath] = (),
+) -> StudyResult:
+    """Prove that a list of equilibria is complete, with certificates that anyone can check."""
+
 def qre(  # eqbench.api.studies
     game: AnyGame,
     *,

@@ -19,6 +19,7 @@ EXTRAS: dict[str, dict[str, str]] = {
     "liteefg": {"LiteEFG": "LiteEFG"},
     "ode": {"heyoka": "heyoka"},
     "exact": {"flint": "python-flint"},
+    "prove": {"highspy": "highspy"},
     "cluster": {"distributed": "distributed"},
 }
 _PLACES = {name: (extra, own[name]) for extra, own in EXTRAS.items() for name in own}

@@ -30,6 +30,7 @@ DOCUMENTS = {
     "trace": "eqbench.studies.trace.study:TraceDocument",
     "ranges": "eqbench.studies.ranges:RangesDocument",
     "crossplay": "eqbench.studies.crossplay.study:CrossplayDocument",
+    "prove": "eqbench.studies.prove:ProofDocument",
 }
 CLOSED = ("record", "clusters", "completeness")  # have no further keys
 

@@ -22,6 +22,7 @@ from eqbench.requests import fields_of
 from eqbench.studies.frame import Session, Study, StudyFolder, announce, answer, held
 from eqbench.studies.requests import (
     CrossplayRequest,
+    ProveRequest,
     QuantalRequest,
     RangesRequest,
     SimulationRequest,
@@ -175,6 +176,7 @@ def _carry_out(
 
 
 crossplay = _function(CrossplayRequest)
+prove = _function(ProveRequest)
 qre = _function(QuantalRequest)
 ranges = _function(RangesRequest)
 simulate = _function(SimulationRequest)

@@ -49,6 +49,7 @@ _GROUPS = {
         "trace": f"{_STUDIES}:TraceRequest",
         "qre": f"{_STUDIES}:QuantalRequest",
         "ranges": f"{_STUDIES}:RangesRequest",
+        "prove": f"{_STUDIES}:ProveRequest",
         "simulate": f"{_STUDIES}:SimulationRequest",
         "stability": f"{_STUDIES}:StabilityRequest",
         "crossplay": f"{_STUDIES}:CrossplayRequest",

@@ -328,6 +328,33 @@ class CrossplayRequest(StudyRequest):
     ] = False
 
 
+@dataclass(frozen=True, kw_only=True)
+class ProveRequest(StudyRequest):
+    """Prove that a list of equilibria is complete, with certificates that anyone can check.
+
+    Branches over which actions are played and closes cases by linear programs, whose duals become
+    combinations in integers. Writes proof.jsonl, which `eqbench check proof` checks without the
+    search, and summary.json. Every equilibrium is in a published set that is named or in a face
+    that is listed; faces of games with two players are polytopes. At the time limit or after Ctrl-C
+    what is still open counts as faces, and --resume continues. Exit code: 0 complete or all cases
+    decided, 1 some left open by a limit, 2 usage, 130 interrupted.
+    """
+
+    command = "prove"
+    study = "eqbench.studies.prove:ProofStudy"
+
+    game: Annotated[str, _game("Game with exact payoffs, for example kuhn3_reduced.")]
+    time: Annotated[
+        float, Option("End the search after so many seconds.", DURATION, extends=True)
+    ] = 600.0
+    limit: Annotated[
+        int, Option("Refuse a search that is expected to need more nodes than this.", NODES)
+    ] = MILLION
+    most_terms: Annotated[
+        int, Option("Refuse games whose payoffs have more terms than this.", NODES)
+    ] = 20_000
+
+
 UNIFORM = "uniform"
 # Default times of `simulate`, in units of time of the flow: three-player Kuhn poker
 # with few cards moves with periods from 5 on, and some of its transients last for 1e4. Hand by hand
