@@ -16,6 +16,7 @@ from eqbench.games.kuhn import Kuhn as Kuhn
 from eqbench.games.kuhn import SimplifiedKuhn as SimplifiedKuhn
 from eqbench.games.leduc import Leduc as Leduc
 from eqbench.games.liars_dice import LiarsDice as LiarsDice
+from eqbench.games.locked import Locked as Locked
 from eqbench.games.openspiel import OpenSpielGame as OpenSpielGame
 from eqbench.games.random_tree import RandomTree as RandomTree
 from eqbench.games.strategic import Matrix as Matrix

@@ -116,6 +116,8 @@ class Locked:
             named = [each.partition("|") for each in _listed(self.sets)]
             chosen = [(player, label) for player, _, label in named]
             chosen += [(player, s) for player in _listed(self.players) for s in anything[player]]
+        if not chosen:
+            raise ProfileError("the profile locks nothing: it has no information set")
         locked = np.zeros(tree.n_infosets, dtype=bool)
         for player, label in chosen:
             _ = anything[player, label]  # refuses what is unknown, with the known ones

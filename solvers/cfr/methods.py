@@ -106,9 +106,9 @@ class CFR(RegretMinimizer):
     - Predictive CFR+ (Farina, Kroer and Sandholm 2021): clipped regrets, prediction,
       quadratic averaging. The prediction is the last counterfactual regret of the
       information set itself.
-    - DCFR+ and PDCFR+ (Xu, Li, Liu, Fu, Fu, Xing and Cheng, IJCAI 2024): regrets are discounted
-      and then clipped, beta = -inf, without and with prediction from the discounted regrets. The
-      authors' program discounts in DCFR+ by t^alpha / (t^alpha + 1.5), for which there is no option.
+    - DCFR+ and PDCFR+ (Xu et al., IJCAI 2024): discounted and clipped regrets, beta = -inf, without
+      and with prediction, averaging 4 and 5. PDCFR+ is as in the authors' program; in DCFR+ that
+      multiplies by t^alpha / (t^alpha + 1.5), for which there is no option here.
 
     Positive regrets up to 1e-12 times the payoff range count as zero, because otherwise
     rounding decides between actions that are equally good.

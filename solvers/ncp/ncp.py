@@ -165,11 +165,11 @@ class NCP(ByProgram):
     polish : whether to improve the result to machine precision
     exact : whether to look for an equilibrium in fractions near the result; the seed chooses which
     sense : whether to look for the smallest or largest of what `of` names, over all equilibria
-    of : a payoff such as P1, a frequency such as "P3|3:KB|call", sum, smallest, spread, nearest:FILE
-        These are the sum of the payoffs, the smallest of them (with sense=max), the difference of
-        the largest and the smallest (with sense=min), and the distance from the profile in a JSON
-        file (with sense=min): the sum, over all actions at choices, of how much the probabilities
-        differ with which their player's own play takes them.
+    of : payoff such as P1, frequency such as "P3|3:KB|call", sum, smallest, spread, nearest:FILE
+        The last four are the sum of the payoffs, the smallest of them (with sense=max), the
+        difference of the largest and the smallest (with sense=min), and the distance from the
+        profile in a JSON file (with sense=min): the sum, over all actions at choices, of how much
+        the probabilities differ with which their player's own play takes them.
     feasibility : how far constraints may be off, 1e-9 to 1e-3
     gap : relative gap between bound and best point at which an optimum counts as proved
     fallback : method that takes over, or none; auto is semismooth if the other options are as given

@@ -20,12 +20,13 @@ from eqbench.model.game import Game
 from eqbench.model.inspection import infoset_reach, inspect_profile
 from eqbench.model.interleaved import Interleaved, interleave
 from eqbench.model.profile import BehaviorProfile
+from eqbench.registry import default_registry
 from eqbench.verification import verify
 
 cfr = importlib.import_module("eqbench.solvers.cfr.methods")
 FULL_WIDTH = {
     name: eqbench.load_solver(name)
-    for name in ("cfr", "cfr_plus", "cfr_linear", "dcfr", "pcfr_plus")
+    for name in ("cfr", "cfr_plus", "cfr_linear", "dcfr", "pcfr_plus", "dcfr_plus", "pdcfr_plus")
 }
 ALL = FULL_WIDTH | {name: eqbench.load_solver(name) for name in ("mmd", "reg_cfr", "qfr", "mccfr")}
 ITERATIVE = ALL | {"fictitious_play": eqbench.load_solver("fictitious_play")}
@@ -71,6 +72,29 @@ def test_external_sampling_approaches_the_value(kuhn2, kuhn3):
     assert max_regret(kuhn3, late) < 0.03 < max_regret(kuhn3, early)
 
 
+@pytest.mark.parametrize(("name", "exponent"), [("dcfr_plus", 4), ("pdcfr_plus", 5)])
+def test_two_iterations_of_discounted_cfr_plus_are_those_made_by_hand(name, exponent):
+    """Defecting dominates, so iteration 2 defects; its weight is 2 to the exponent."""
+    result = run(eqbench.load_solver(name), eqbench.load_game("prisoners_dilemma"), iterations=2)
+    cooperate = 1 / 2 / (1 + 2**exponent)
+    np.testing.assert_allclose(result.average, [cooperate, 1 - cooperate] * 2, atol=1e-15)
+
+
+@pytest.mark.parametrize(("word", "exponent"), [("uniform", 0), ("linear", 1), ("quadratic", 2)])
+def test_words_for_averages_are_exponents(word, exponent, kuhn2):
+    for solver in (cfr.CFR, cfr.MirrorDescent, cfr.ExternalSampling):
+        both = [run(solver(averaging=a), kuhn2, iterations=20).average for a in (word, exponent)]
+        np.testing.assert_array_equal(*both)
+
+
+def test_minus_infinity_stands_in_specs():
+    solver = eqbench.load_solver("cfr(regrets=discounted, beta=-inf, averaging=5/2)")
+    assert (solver.beta, solver.averaging) == (-np.inf, 2.5)
+    loaded = default_registry().load_solver("pdcfr_plus")
+    assert eqbench.load_solver(loaded.spec) == loaded.instance
+    assert default_registry().spec_of(loaded.instance) == "pdcfr_plus"
+
+
 @pytest.mark.parametrize("name", ["shapley", "jordan", "rock_paper_scissors"])
 def test_vanilla_cfr_need_not_converge_and_says_so(name):
     game = eqbench.load_game(name)
@@ -105,20 +129,31 @@ def iterates_by_definition(solver: Any, game: Game, iterations: int) -> tuple[An
 
     behavior, regrets, plans = normalized(np.zeros(form.n_actions)), 0.0, 0.0
     for t in range(1, iterations + 1):
-        weight = {"uniform": 1, "linear": t, "quadratic": t**2}[solver.averaging]
+        words = {"uniform": 1, "linear": t, "quadratic": t**2}
+        weight = words[solver.averaging] if solver.averaging in words else t**solver.averaging
         plans = plans + weight * reference.realization(form, behavior)[n:]
         groups = [[p] for p in range(n)] if solver.alternating else [list(range(n))]
         for movers in groups:
             values = reference.counterfactual_values(form, behavior)
             gain = np.where(np.isin(owner, movers), values - by_row(behavior * values), 0.0)
-            regrets = regrets + gain
+            matched = None
+            if solver.regrets == "discounted" and solver.beta == -np.inf:
+                # as in the program of Xu et al. 2024: old regrets are discounted by t - 1, then all
+                # clipped; those of the prediction by t
+                kept = [each**solver.alpha / (each**solver.alpha + 1) for each in (t - 1, t)]
+                mine = np.isin(owner, movers)
+                regrets = np.where(mine, np.maximum(regrets * kept[0] + gain, 0), regrets)
+                matched = regrets * kept[1] + gain if solver.predictive else regrets
+            else:
+                regrets = regrets + gain
             if solver.regrets == "clipped":
                 regrets = np.maximum(regrets, 0)
-            elif solver.regrets == "discounted":
+            elif solver.regrets == "discounted" and matched is None:
                 exponent = np.where(regrets > 0, solver.alpha, solver.beta)
                 factor = t**exponent / (t**exponent + 1)
                 regrets = np.where(np.isin(owner, movers), regrets * factor, regrets)
-            matched = regrets + gain if solver.predictive else regrets
+            if matched is None:
+                matched = regrets + gain if solver.predictive else regrets
             matched = np.where(matched > 1e-12, matched, 0)
             behavior = np.where(np.isin(owner, movers), normalized(matched), behavior)
     return normalized(plans), behavior
@@ -397,6 +432,11 @@ def test_frequencies_stay_finite_where_the_others_hardly_go():
         ("mmd(temperature=0)", "cooling=0"),
         ("mmd(values=other)", "behavioral"),
         ("cfr(regrets=discounted,alpha=nan)", "alpha"),
+        ("cfr(averaging=-1)", "0 to 20"),
+        ("cfr(averaging=-inf)", "0 to 20"),
+        ("cfr(averaging=21)", "0 to 20"),
+        ("mccfr(averaging=cubic)", "uniform"),
+        ("mmd(averaging=100)", "0 to 20"),
     ],
 )
 def test_options_without_a_meaning_are_refused(spec, words):

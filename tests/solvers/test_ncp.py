@@ -6,6 +6,7 @@ Gurobi's size-limited license and SCIP are enough: both come with their wheels.
 from __future__ import annotations
 
 import importlib
+import json
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -53,6 +54,12 @@ def test_both_backends_take_tolerances_at_the_ends_of_the_range(
         ("mip(exact=true)", "random(players=3,actions=2)", "needs payoffs .* in fractions"),
         ('ncp(sense=max,of="P4")', "kuhn3", "no player 'P4'; did you mean P"),
         ('ncp(sense=max,of="P1|4:KB|bet")', "kuhn3", "no information set '4:KB'; .*'4:KKB'"),
+        ("ncp(sense=min,of=smallest)", "kuhn3", "sense=max only"),
+        ("ncp(sense=max,of=spread)", "kuhn3", "sense=min only"),
+        ('ncp(sense=max,of="nearest:a.json")', "kuhn3", "sense=min only"),
+        ('ncp(sense=min,of="nearest:")', "kuhn3", "name the JSON file"),
+        ('ncp(sense=min,of="nearest:/dev/zero")', "kuhn3", "cannot read the profile"),
+        ('ncp(sense=max,of="sum:P1")', "kuhn3", "no player 'sum:P1'"),
         ('ncp(sense=max,of="P1|4:|raise")', "kuhn3", "no action 'raise'; .*'bet'"),
         ('ncp(sense=max,of="P1|1:KKB|fold")', "kuhn3_reduced", "the only action there"),
     ],
@@ -400,3 +407,42 @@ def test_every_formulation_solves_two_player_games(name: str, formulation: str, 
     assert result.status == "ok"
     assert result.max_regret <= 1e-12
     assert result.statistics["formulation"] == formulation
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(
+    ("of", "sense", "optimum"),
+    [
+        # equilibria have the payoffs (2, 1), (1, 2) and, with frequencies of 2/3, (2/3, 2/3)
+        ("sum", "max", 3),
+        ("sum", "min", 4 / 3),
+        ("smallest", "max", 1),
+        ("spread", "min", 0),
+        # (1, 0), (1, 0) from (9/10, 1/10), (4/5, 1/5)
+        ("nearest:near.json", "min", 0.6),
+    ],
+)
+def test_equilibria_are_chosen_by_what_concerns_all_players(
+    backend: str, of: str, sense: str, optimum: float, tmp_path: Any, monkeypatch: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    game = eqbench.load_game("battle_of_sexes")
+    near = eqbench.BehaviorProfile.of(game, [0.9, 0.1, 0.8, 0.2])
+    (tmp_path / "near.json").write_text(json.dumps(near.to_json()))
+    found = solve(game, f'ncp(sense={sense},of="{of}",backend={backend})')
+    assert found.status == "ok"
+    assert found.max_regret < 1e-9
+    verified = {
+        "sum": sum(found.payoffs),
+        "smallest": min(found.payoffs),
+        "spread": max(found.payoffs) - min(found.payoffs),
+    }
+    distance = abs(found.equilibria[0].profile.probabilities - near.probabilities).sum()
+    assert verified.get(of, distance) == pytest.approx(optimum, abs=1e-6)
+    assert found.statistics["bound"] == pytest.approx(optimum, abs=1e-5)
+
+
+def test_player_of_that_name_comes_before_the_word() -> None:
+    game = eqbench.load_game("battle_of_sexes")
+    game = eqbench.Game("named", replace(game.tree, players=("sum", "P2")))
+    assert solve(game, "ncp(sense=max,of=sum)").statistics["bound"] == pytest.approx(2, abs=1e-5)
