@@ -21,6 +21,7 @@ from eqbench.api.peers import to_gambit as to_gambit
 from eqbench.api.peers import to_openspiel as to_openspiel
 from eqbench.api.profiles import NotAnEquilibriumError as NotAnEquilibriumError
 from eqbench.api.profiles import assert_equilibrium as assert_equilibrium
+from eqbench.api.profiles import best_response as best_response
 from eqbench.api.profiles import contains as contains
 from eqbench.api.profiles import identify as identify
 from eqbench.api.profiles import kind as kind

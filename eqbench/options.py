@@ -158,7 +158,7 @@ def option_texts(instance: Any) -> dict[str, str]:
             elif isinstance(value, numbers.Real):
                 value = float(value)
         value = float(value) if field.hint is float and isinstance(value, int) else value
-        unwritable = isinstance(value, float) and (math.isnan(value) or value == -math.inf)
+        unwritable = isinstance(value, float) and math.isnan(value)
         if unwritable or not isinstance(value, str | bool | int | float | Fraction | None):
             raise TypeError(f"the option {name} holds {value!r}, which cannot be written in a spec")
         texts[name] = format_value(value)
@@ -264,8 +264,8 @@ def _coerce(value: OptionValue, hint: Any) -> Any:
             return value
         if isinstance(value, bool):
             return format_value(value)
-    elif hint is float and value == "inf":
-        return math.inf
+    elif hint is float and value in ("inf", "-inf"):
+        return float(value)
     elif isinstance(value, int | float | Fraction) and not isinstance(value, bool):
         # A float given from Python means the decimal that it prints as.
         exact = Fraction(repr(value)) if isinstance(value, float) and hint is not float else value

@@ -74,6 +74,7 @@ from eqbench.text import printable, shortened
 if TYPE_CHECKING:
     from eqbench.model.game import Game
     from eqbench.model.tree import GameTree
+    from eqbench.model.words import Wording
 
 T = TypeVar("T", bound=type)
 
@@ -205,7 +206,8 @@ class Registry:
         """Game with its canonical spec; builds the tree, or reads a large one from the cache.
 
         A game may say in advance how many nodes it will have, by a method
-        ``expected_nodes() -> int``; then one that is too large is refused at once.
+        ``expected_nodes() -> int``; then one that is too large is refused at once. One that changes
+        another game names it by an attribute ``base_game``, and its ``build`` takes the tree of it.
 
         Raises
         ------
@@ -228,17 +230,26 @@ class Registry:
                 depends_on = getattr(instance, "cache_key", str)()
                 if entry.builtin and (depends_on or expected >= CACHED_FROM):
                     key = f"{canonical} {depends_on}" if depends_on else ""
-                    game = cached_game(canonical, lambda: _build(instance), key=key)
+                    game = cached_game(canonical, lambda: self._build(instance), key=key)
                     check_expected_nodes(canonical, game.tree.n_nodes)
-                    return game
-                tree = _build(instance)
+                    return dataclasses.replace(game, wording=self._wording(instance))
+                tree = self._build(instance)
                 if not entry.builtin:
                     check_tree(tree)
-                return Game(canonical, tree)
+                return Game(canonical, tree, wording=self._wording(instance))
         except Exception as error:
             if entry.builtin or isinstance(error, GameTooLargeError):
                 raise
             _fail(entry, error)
+
+    def _wording(self, game: Any) -> Wording | None:
+        """What a game declares on its labels, or the game that it changes, if it is that."""
+        from eqbench.model.words import Wording
+
+        declared = getattr(game, "wording", None)
+        if declared is None and (base := getattr(game, "base_game", None)):
+            return self._wording(self.describe_game(base)[0])
+        return declared if isinstance(declared, Wording) else None
 
     def describe_game(self, spec: str | Spec) -> tuple[Any, str, Entry]:
         """Instance of a game's dataclass, its canonical spec and entry; builds nothing.
@@ -343,6 +354,18 @@ class Registry:
                 f"on options, {advice}"
             )
         return spec.removesuffix("()")
+
+    def _build(self, game: Any) -> GameTree:
+        from eqbench.model.tree import GameTree
+
+        base = getattr(game, "base_game", None)  # of a game that changes another one
+        given = () if base is None else (self.load_game(base, max_nodes=max_nodes()).tree,)
+        tree = game.build(*given)
+        if not isinstance(tree, GameTree):
+            raise TypeError(f"build() returned {type(tree).__name__}, not a GameTree")
+        if tree.n_nodes > max_nodes():  # not every game comes from a builder that looks
+            raise too_large()
+        return tree
 
     def _find(self, kind: Kind, spec: str | Spec) -> tuple[Entry, Spec]:
         parsed = parse_spec(spec) if isinstance(spec, str) else spec
@@ -479,17 +502,6 @@ def _expected_nodes(spec: str, game: Any) -> int:
         )
     check_expected_nodes(spec, int(expected))
     return int(expected)
-
-
-def _build(game: Any) -> GameTree:
-    from eqbench.model.tree import GameTree
-
-    tree = game.build()
-    if not isinstance(tree, GameTree):
-        raise TypeError(f"build() returned {type(tree).__name__}, not a GameTree")
-    if tree.n_nodes > max_nodes():  # not every game comes from a builder that looks
-        raise too_large()
-    return tree
 
 
 def _class_of(entry: Entry) -> type:

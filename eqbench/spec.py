@@ -2,7 +2,7 @@
 
     spec    = name [ "(" [ option { "," option } ] ")" ] | foreign
     option  = word "=" value
-    value   = integer | decimal | p "/" q | word | quoted string
+    value   = integer | decimal | p "/" q | inf | -inf | word | quoted string
     foreign = "openspiel:" anything | "gambit:" anything | a path that ends in ".efg" or ".nfg"
               | one of these in quotes
 
@@ -37,7 +37,7 @@ _OPTION = re.compile(
     rf"""\s*(?P<key>{_WORD})?\s*(?P<sign>=)?\s*
     (?P<value>
       (?P<number>[+-]?(?:\d+/\d+|(?:\d+\.\d*|\.\d+|\d+)(?:[eE][+-]?\d{{1,3}})?)(?![\w.]))
-    | (?P<word>{_WORD})
+    | (?P<word>-inf\b|{_WORD})
     | (?P<string>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')
     )?\s*(?P<mark>[,)])?""",
     re.VERBOSE,

@@ -7,13 +7,47 @@ one more bet. All others in the hand answer a bet or a raise.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from eqbench.errors import SpecError
+from eqbench.model.words import Wording
 
 LETTERS = {"check": "K", "bet": "B", "fold": "F", "call": "C", "raise": "R"}
 MAX_RAISES = 100
+VERBS = {move: f"{move}s" for move in LETTERS}
+RANKS = ("2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K", "A")
+SUITS = "♠♥♦♣"
+
+
+def rank_names(ranks: int) -> list[str]:
+    """Names of ranks 1 to `ranks`: the highest are J Q K, or J Q K A; numbers if they are many."""
+    if ranks > len(RANKS):
+        return [str(rank) for rank in range(1, ranks + 1)]
+    end = len(RANKS) - (ranks <= 3)  # with three cards they are J, Q and K, as Kuhn has them
+    return list(RANKS[end - ranks : end])
+
+
+def betting_words(
+    cards: Mapping[str, str], boards: Mapping[str, str] = MappingProxyType({}), names: str = ""
+) -> Wording:
+    """Words for the labels of a game of limit betting.
+
+    Parameters
+    ----------
+    cards : names of private cards by their labels, the lowest first
+    boards : names of public cards by how histories have them
+    names : what the cards are called in the key, if not all one after the other
+    """
+    labels = list(cards)
+    in_labels = f"{labels[0]} to {labels[-1]} in labels" if len(labels) > 1 else "in labels 1"
+    key = (
+        f"Cards {names or ' '.join(cards.values())}, the highest last ({in_labels}); after "
+        "check–bet, or · check–bet: these moves were played before, by the players in turn."
+    )
+    moves = {letter: move for move, letter in LETTERS.items()}
+    return Wording(cards, moves, boards, verbs=VERBS, key=key)
 
 
 @dataclass(frozen=True)

@@ -417,7 +417,9 @@ class _EfgReader:
             self.builder.terminal(place, payoffs or (Fraction(0),) * len(self.players))
             return
         if player == CHANCE:
-            self.builder.chance(place, defined.probabilities)
+            numbers = all(label.isdecimal() for label in defined.actions)  # are no labels
+            labels = () if numbers else defined.actions
+            self.builder.chance(place, defined.probabilities, labels)
         else:
             before = self.last[player]
             self.builder.decision(place, player, str(defined.number), numbered(defined.actions))

@@ -21,8 +21,16 @@ from numpy.typing import NDArray
 from eqbench.errors import SpecError
 from eqbench.model.dealt import DealtRules, all_deals, build_dealt
 from eqbench.model.tree import GameTree, Payoffs
+from eqbench.model.words import Wording
 
-from .betting import LETTERS, check_raises, play_round, round_nodes
+from .betting import (
+    LETTERS,
+    betting_words,
+    check_raises,
+    play_round,
+    rank_names,
+    round_nodes,
+)
 
 Reduction = Literal[
     "none", "dominated21", "dominated22", "billingham", "dominated25", "half_street"
@@ -92,6 +100,12 @@ class Kuhn:
                 "only without raises; use reduce=none or raises=0"
             )
 
+    @property
+    def wording(self) -> Wording:
+        """What labels mean: card 2 of 4 is Q, ``KB`` is check–bet."""
+        assert self.cards is not None
+        return _words(self.cards)
+
     def expected_nodes(self) -> int:
         """Number of nodes of the tree, known without building it."""
         assert self.cards is not None
@@ -114,6 +128,10 @@ class Kuhn:
         deleted = _deleted(self.reduce, history, card, self.cards)
         actions = ANSWERING if "B" in history else OPENING
         return tuple(action for action in actions if action != deleted)
+
+
+def _words(cards: int) -> Wording:
+    return betting_words({str(k): name for k, name in enumerate(rank_names(cards), start=1)})
 
 
 def build_kuhn(
@@ -215,6 +233,11 @@ class SimplifiedKuhn:
             raise SpecError(f"pot={self.pot} is below 2; nobody bets then, so choose a pot >= 2")
         if self.pot > LARGEST_POT:
             raise SpecError(f"the pot is too large; choose a pot up to {LARGEST_POT:.0e}")
+
+    @property
+    def wording(self) -> Wording:
+        """What labels mean: cards 1 to 4 are J, Q, K and A."""
+        return _words(4)
 
     def expected_nodes(self) -> int:
         """Number of nodes of the tree, known without building it."""

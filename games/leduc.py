@@ -18,8 +18,18 @@ from numpy.typing import NDArray
 from eqbench.errors import SpecError
 from eqbench.model.dealt import DealtRules, PublicChance, Turn, all_deals, build_dealt
 from eqbench.model.tree import CHANCE, GameTree, Payoffs
+from eqbench.model.words import Wording
 
-from .betting import LETTERS, BettingRound, check_raises, play_round, round_nodes
+from .betting import (
+    LETTERS,
+    SUITS,
+    BettingRound,
+    betting_words,
+    check_raises,
+    play_round,
+    rank_names,
+    round_nodes,
+)
 
 ANTE, BETS = 1, (2, 4)
 
@@ -65,6 +75,19 @@ class Leduc:
         """Size of the deck."""
         assert self.ranks is not None  # __post_init__ filled it in
         return self.ranks * self.suits
+
+    @property
+    def wording(self) -> Wording:
+        """What labels mean: card ``2a`` of three ranks is Q♠."""
+        assert self.ranks is not None
+        suits = SUITS if self.suits <= len(SUITS) else ascii_lowercase
+        ranks = rank_names(self.ranks)
+        names = {
+            self._name(card + 1): ranks[card // self.suits] + suits[card % self.suits]
+            for card in range(self.n_cards)
+        }
+        boards = {f"/{label}:": name for label, name in names.items()}
+        return betting_words(names, boards, f"{' '.join(ranks)} in suits {suits[: self.suits]}")
 
     def expected_nodes(self) -> int:
         """Number of nodes of the tree, known without building it."""

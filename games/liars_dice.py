@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from eqbench.errors import SpecError
 from eqbench.model.dealt import DealtRules, Turn, build_dealt, independent_deals
 from eqbench.model.tree import GameTree, Payoffs
+from eqbench.model.words import Wording
 
 LARGEST = 100
 LIAR = "liar"
@@ -49,6 +50,12 @@ class LiarsDice:
             value = getattr(self, name)
             if not least <= value <= most:
                 raise SpecError(f"{name}={value}; allowed are {least} to {most}")
+
+    @property
+    def wording(self) -> Wording:
+        """What labels mean: a roll, then claims one after the other."""
+        key = "2,5 after 1x2: dice that show 2 and 5, after the claim that one of all shows 2."
+        return Wording(separator=",", verbs={LIAR: "calls the claim a lie"}, key=key)
 
     def expected_nodes(self) -> int:
         """Number of nodes of the tree, known without building it."""

@@ -231,7 +231,8 @@ def _played_through(game: Any) -> GameTree:
         if outcomes:
             probabilities = [probability for _, probability in outcomes]
             exact = [fraction(value) for value in probabilities]
-            node = builder.chance(place, exact if sum(exact) == 1 else probabilities)
+            labels = [state.action_to_string(action) for action in actions]
+            node = builder.chance(place, exact if sum(exact) == 1 else probabilities, labels)
         else:
             player, label = state.current_player(), state.information_state_string()
             if known.get((player, label), ([],))[0] != actions:

@@ -10,6 +10,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from eqbench.api.profiles import with_words
 from eqbench.api.runs import Run
 from eqbench.api.studies import StudyResult
 from eqbench.errors import EqbenchError
@@ -17,11 +18,13 @@ from eqbench.model.facts import kind_of_game
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.rational import short_figure
+from eqbench.model.words import situation
 from eqbench.report.cells import report_on
+from eqbench.report.profile_picture import sets_of, share_text
 from eqbench.report.rows import Table
 from eqbench.report.tree_drawing import draw_tree
 from eqbench.store.schema import FinishedCell, trial_of
-from eqbench.verification import Verification
+from eqbench.verification import Verification, Verifier
 
 MOST_DRAWN = 80  # nodes of a tree that is shown
 MOST_COMPILED = 20_000  # nodes of a game that is looked at closely for this
@@ -58,7 +61,11 @@ def _game(game: Game) -> Markup:
                 sizes[name] = "yes" if value else "no"
             else:
                 sizes[name] = value if isinstance(value, str) else f"{value:g}"
-    drawing = _picture(draw_tree(tree, game.spec)) if tree.n_nodes <= MOST_DRAWN else Markup()
+    drawing = (
+        _picture(draw_tree(tree, game.spec, wording=game.wording))
+        if tree.n_nodes <= MOST_DRAWN
+        else Markup()
+    )
     return _headed(game.spec, _grid((), sizes.items()), drawing)
 
 
@@ -66,13 +73,25 @@ def _game(game: Game) -> Markup:
 def _profile(profile: BehaviorProfile) -> Markup:
     if profile.tree is None or profile.tree.n_nodes > MOST_COMPILED:
         return Markup("<pre>{}</pre>").format(repr(profile))
+    payoffs = Verifier(profile.known_tree).verify(profile).payoffs
+    paid = zip(profile.known_tree.players, payoffs, strict=True)
+    words = Markup("<p>Payoffs: {}</p>").format(", ".join(f"{n} {_number(u)}" for n, u in paid))
+    game = with_words(profile)
+    known = [situation(label, game).words for _, label, _ in sets_of(game)]
+    values = profile.exact or profile.probabilities.tolist()
+    own = zip(sets_of(game), known, profile.known_tree.action_start.tolist(), strict=False)
     rows = [
-        (player, label, ", ".join(f"{action} {_number(value)}" for action, value in row.items()))
-        for player, sets in profile.to_json()["behavior"].items()
-        for label, row in sets.items()
+        (game.tree.players[player], label, Markup(" ").join(map(_bar, actions, values[start:])))
+        for (player, _, actions), label, start in own
     ]
-    head = ("player", "information set", "frequencies")
-    return _headed(profile.spec or "behavior profile", _grid(head, rows))
+    head = ("player", "situation", "frequencies")
+    return _headed(profile.spec or "behavior profile", words, _grid(head, rows))
+
+
+def _bar(action: str, share: Any) -> Markup:
+    """An action with its frequency, which is also the width of its bar."""
+    bar = '<span style="display: inline-block; width: 9em; box-shadow: inset {}em 0 0 #0072b255">'
+    return Markup(bar + "{} {}</span>").format(f"{9 * float(share):.2f}", action, share_text(share))
 
 
 @html_of.register
@@ -161,7 +180,8 @@ def _grid(head: Iterable[str], rows: Iterable[Iterable[Any]]) -> Markup:
     cell = Markup('<{0} style="text-align: left; padding: 0 1em 0 0{1}">{2}</{0}>')
 
     def line(tag: str, values: Iterable[Any]) -> Markup:
-        looks = (("; white-space: nowrap" * (len(str(v)) <= MOST_UNBROKEN), str(v)) for v in values)
+        texts = [value if isinstance(value, Markup) else str(value) for value in values]
+        looks = (("; white-space: nowrap" * (len(text) <= MOST_UNBROKEN), text) for text in texts)
         cells = Markup("").join(cell.format(tag, look, text) for look, text in looks)
         return Markup("<tr>{}</tr>").format(cells)
 

@@ -2,30 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from eqbench.api.shown import Picture
 from eqbench.documents import checked
 from eqbench.equilibria import Identifier, Identity, known_sets
 from eqbench.equilibria.identity import Membership, in_component, in_published
 from eqbench.equilibria.reference import TOLERANCE
-from eqbench.errors import ProfileError, UsageError, first_of, nearest
+from eqbench.errors import (
+    EqbenchError,
+    ProfileError,
+    UsageError,
+    counted,
+    first_of,
+    known_labels,
+    nearest,
+)
 from eqbench.harness.inprocess import CellResult, Equilibrium
 from eqbench.model.game import Game
 from eqbench.model.play import Play
-from eqbench.model.profile import BehaviorProfile
+from eqbench.model.profile import BehaviorProfile, completed_rows
 from eqbench.model.rational import short_figure
 from eqbench.model.tree import GameTree, sum_by
-from eqbench.registry import load_game
+from eqbench.model.words import Wording
+from eqbench.registry import default_registry, load_game
+from eqbench.report.profile_picture import Shown, draw_profiles
 from eqbench.store.named import identified_as, in_run, named_profile, profile_of_cell
+from eqbench.text import Displayed
 from eqbench.verdict import judge_measured
 from eqbench.verification import (
     DEFAULT_TOLERANCE,
     Verification,
     Verifier,
+    certify,
     verify_exactly,
 )
 from eqbench.verification.sweep import TreeSweep
@@ -77,6 +92,26 @@ def load_profile(game: Game | GameTree | str, profile: Any = None) -> BehaviorPr
             "example BehaviorProfile.of(game, frequencies)), a dict or the path of a JSON file"
         )
     return profile.on(game)
+
+
+def with_words(profile: BehaviorProfile) -> Game:
+    """The game of a profile, with what its labels mean if that is known without building it."""
+    words = None
+    with suppress(EqbenchError):  # a tree may have any spec, or a file that is gone
+        words = getattr(default_registry().describe_game(profile.spec)[0], "wording", None)
+    return Game(
+        profile.spec, profile.known_tree, wording=words if isinstance(words, Wording) else None
+    )
+
+
+@checked
+def profile_figure(profile: BehaviorProfile, other: Any = None) -> Picture:
+    """Picture of what one or two profiles play; see :meth:`BehaviorProfile.figure`."""
+    game = with_words(profile)
+    shown = [Shown(profile)]
+    if other is not None:
+        shown = [Shown(profile, "first"), Shown(load_profile(game, other), "second")]
+    return Picture(draw_profiles(game, shown), game.spec)
 
 
 @checked
@@ -192,20 +227,112 @@ def deviations(play: Play) -> list[Deviation]:
     At sets that their own play admits with probability r, the gain is r times the counterfactual
     value of the best action less that of what is played, both followed by a best response.
     """
-    tree, found, last_own = play.tree, [], TreeSweep(play.tree).last_own
-    for player, name in enumerate(tree.players):
-        reach = play.reach(play.mover == player)[tree.terminals]
-        value = sum_by(last_own[player], reach * play.payoffs[:, player], tree.n_actions + 1)[1:]
-        for i in reversed(tree.infosets_of(player)):  # later decisions stand behind earlier ones
-            here = slice(tree.action_start[i], tree.action_start[i + 1])
-            best = int(np.argmax(value[here]))
-            gain = play.own[i] * (value[here][best] - play.frequency[here] @ value[here])
-            if gain > play.tolerance:
-                labels = tree.infoset_labels[i], tree.infoset_actions[i][best]
-                found.append(Deviation(name, *labels, gain))
-            if (above := tree.infoset_parent[i]) >= 0:
-                value[above] += value[here][best]
-    return sorted(found, key=lambda each: -each.gain)
+    players = range(play.tree.n_players)
+    found = [_deviation(play, *each) for p in players for each in _losses(play, p)]
+    return sorted((each for each in found if each.gain > play.tolerance), key=lambda e: -e.gain)
+
+
+def _losses(play: Play, player: int) -> Iterator[tuple[int, int, Any]]:
+    """Information sets of a player from the last to the first, with the best action and the loss.
+
+    It is what the frequencies there lose, in counterfactual value, before a best response.
+    """
+    tree, reach = play.tree, play.reach(play.mover == player)[play.tree.terminals]
+    last_own = TreeSweep(tree).last_own[player]
+    value = sum_by(last_own, reach * play.payoffs[:, player], tree.n_actions + 1)[1:]
+    for i in reversed(tree.infosets_of(player)):  # later decisions stand behind earlier ones
+        here = slice(tree.action_start[i], tree.action_start[i + 1])
+        best = int(np.argmax(value[here]))
+        yield i, best, value[here][best] - play.frequency[here] @ value[here]
+        if (above := tree.infoset_parent[i]) >= 0:
+            value[above] += value[here][best]
+
+
+def _deviation(play: Play, infoset: int, best: int, loss: Any) -> Deviation:
+    tree = play.tree
+    labels = tree.infoset_labels[infoset], tree.infoset_actions[infoset][best]
+    return Deviation(tree.players[tree.infoset_player[infoset]], *labels, play.own[infoset] * loss)
+
+
+@dataclass(frozen=True)
+class BestResponse(Displayed):
+    """A best response of one player to a profile of all, and what it gains where.
+
+    Attributes
+    ----------
+    player : label
+    payoff, gain : of the player, and over the given profile; Fractions where all is known exactly
+    profile : the given one with the best response in it
+    deviations : what it changes, the largest gain first. Gains sum to that of the whole; one is 0
+        where the player's own play never leads, so that only the changed play may get there.
+    """
+
+    player: str
+    payoff: Any
+    gain: Any
+    profile: BehaviorProfile
+    deviations: tuple[Deviation, ...]
+
+    def __repr__(self) -> str:
+        changed, gain = counted(len(self.deviations), "information set"), short_figure(self.gain)
+        return f"<BestResponse of {self.player}: gains {gain}, changes {changed}>"
+
+
+@checked
+def best_response(game: Game | GameTree | str, profile: Any, player: str) -> BestResponse:
+    """Find a best response of a player, the play of all others fixed.
+
+    It is also best at every information set to which the others' play can lead. Where what is
+    played is as good as anything it stays; else the first best action is played for sure. In
+    Fractions where game and profile are known exactly and that costs no more than about a second.
+
+    Parameters
+    ----------
+    game, profile : as of :func:`eqbench.verify`, with its errors
+    player : label, such as P2
+
+    Raises
+    ------
+    UsageError
+        If there is no such player, or floats do not resolve what decisions of the game are about.
+
+    Examples
+    --------
+    >>> import eqbench
+    >>> game = eqbench.load_game("kuhn2")
+    >>> found = eqbench.best_response(game, eqbench.BehaviorProfile.uniform(game), "P2")
+    >>> found
+    <BestResponse of P2: gains 13/24, changes 6 information sets>
+    >>> found.deviations[0].infoset, found.deviations[0].action, found.profile["P2", "3:B"]
+    ('3:B', 'call', {'fold': 0.0, 'call': 1.0})
+    """
+    tree, given = _loaded(game, profile)
+    if player not in tree.players:
+        known = known_labels(player, tree.players)
+        raise UsageError(f"there is no player {player!r} in this game: {known}")
+    number = tree.players.index(player)
+    exact = given.exact is not None and completed_rows(tree, given) == given.exact
+    before: Verification | None = certify(tree, given) if exact else None
+    if before is not None:
+        play = Play.exactly(tree, given)
+    else:
+        before = Verifier(tree).verify(given)
+        play = Play.of(tree, given, tolerance=0, unplayed=0)
+        play.tolerance = before.error
+    frequencies = list(given.probabilities.tolist() if given.exact is None else given.exact)
+    found = []
+    for infoset, best, loss in _losses(play, number):
+        if loss > play.tolerance:
+            start, stop = tree.action_start[infoset : infoset + 2].tolist()
+            frequencies[start:stop] = [int(start + best == action) for action in range(start, stop)]
+            found.append(_deviation(play, infoset, best, loss))
+    make = BehaviorProfile.of if given.exact is None else BehaviorProfile.of_exact
+    response = replace(make(tree, frequencies), spec=given.spec)
+    exactly = certify(tree, response) if play.exact else None
+    after = exactly or Verifier(tree).verify(response)
+    gain = after.payoffs[number] - before.payoffs[number]
+    ordered = tuple(sorted(found, key=lambda each: -each.gain))
+    return BestResponse(player, after.payoffs[number], gain, response, ordered)
 
 
 class NotAnEquilibriumError(AssertionError):

@@ -111,7 +111,7 @@ def _lines(form: str, game: Game, data: Any) -> Iterator[str]:
         return
     profile = None if data is None else profile_from_json(game.tree, data)
     if form == ".svg":
-        yield draw_tree(game.tree, game.spec, profile).rstrip("\n")
+        yield draw_tree(game.tree, game.spec, profile, game.wording).rstrip("\n")
     else:
         profile = profile or BehaviorProfile.uniform(game)
         text = json.dumps(profile.to_json(game.spec), indent=2)

@@ -21,6 +21,7 @@ from eqbench.requests import EITHER, Json, Option
 from eqbench.text import grouped, short_number, shortened
 
 if TYPE_CHECKING:
+    from eqbench.model.words import Wording
     from eqbench.plugins import Entry
     from eqbench.registry import Registry
 
@@ -64,11 +65,11 @@ def info(request: InfoRequest) -> None:
                 put(f"{'' if kind == kinds[0] else chr(10)}{kind}")
             _print_list(kind, rows[kind])
         return
-    facts = _facts(spec, registry)
+    facts, wording = _facts(spec, registry)
     if request.as_json:
         put_json(facts)
     else:
-        _print(facts)
+        _print(facts, wording)
 
 
 def _listed(kind: str, registry: Registry) -> list[dict[str, Any]]:
@@ -132,20 +133,21 @@ def _summary(row: dict[str, Any]) -> str:
     return text
 
 
-def _facts(spec: str, registry: Registry) -> dict[str, Any]:
-    """What there is to say about a game or a solver."""
-    from eqbench.equilibria import known_equilibria
+def _facts(spec: str, registry: Registry) -> tuple[dict[str, Any], Wording | None]:
+    """What there is to say about a game or a solver, and what the labels of a game mean."""
+    from eqbench.equilibria import known_equilibria, same_games
     from eqbench.model.facts import kind_of_game, sizes
     from eqbench.options import option_texts
     from eqbench.spec import parse_spec
 
-    entry, typed = registry.entry(spec), parse_spec(spec).name
+    entry, typed, wording = registry.entry(spec), parse_spec(spec).name, None
     facts: dict[str, Any] = {"schema": "eqbench.info/1", "name": typed, "kind": entry.kind}
     facts |= {"summary": entry.summary, "source": entry.source}
     if entry.kind == "game":
         with LiveProgress(f"building {spec}"):
             instance = registry.describe_game(spec)[0]
             game = registry.load_game(spec)
+            wording = game.wording
         # integers that no float holds are texts
         sized = {
             name: [n if n < 2**53 else short_number(n) for n in value]
@@ -161,6 +163,7 @@ def _facts(spec: str, registry: Registry) -> dict[str, Any]:
             else:
                 answers[obstacle[0]][name] = obstacle[1]
         facts["solvers"] = answers
+        facts["same_as"] = [same.described(game.tree) for same in same_games(game)]
         facts["equilibria"] = [asdict(known) for known in known_equilibria(game)]
     else:
         solver = registry.load_solver(spec)
@@ -172,7 +175,7 @@ def _facts(spec: str, registry: Registry) -> dict[str, Any]:
     facts["options"] = [
         option.as_listed() | {"value": values[option.name]} for option in registry.options(entry)
     ]
-    return facts
+    return facts, wording
 
 
 def _solver_facts(entry: Entry) -> dict[str, Any]:
@@ -180,9 +183,11 @@ def _solver_facts(entry: Entry) -> dict[str, Any]:
     return row | {"takes": dict(entry.takes)}
 
 
-def _print(facts: dict[str, Any]) -> None:
+def _print(facts: dict[str, Any], wording: Wording | None) -> None:
     put(f"{facts['name']}: {facts['summary']}")
     put(f"  spec  {facts['spec']}")
+    for sentence in facts.get("same_as", ()):
+        put(f"  {sentence}")
     kinds = facts.get("kinds", {})
     if kinds:
         total = kinds["constant sum"]
@@ -209,21 +214,31 @@ def _print(facts: dict[str, Any]) -> None:
         put(f"  {option['name']} = {option['value']}  ({option['type']})")
         if option["doc"]:
             put(f"      {option['doc']}")
-    _print_equilibria(facts.get("equilibria", []))
+    _print_equilibria(facts.get("equilibria", []), wording)
 
 
-def _print_equilibria(known: list[dict[str, Any]]) -> None:
+def _print_equilibria(known: list[dict[str, Any]], wording: Wording | None) -> None:
+    from eqbench.model.words import key_line, place_in_words
+    from eqbench.report.naming import symbol
+
     if not known:
         return
     constants = [f"{name} = {value}" for name, value in known[0]["constants"].items()]
     given = f"; here {', '.join(constants)}" if constants else ""
     put(f"published equilibria ({known[0]['source']}){given}")
+    if key := key_line(wording):
+        put(_filled(key, "  "))
     for facts in known:
-        put(f"  {facts['name']}")
+        put(f"  {facts['name']}: {facts['title']}" if facts["title"] else f"  {facts['name']}")
         rest = facts["frequencies"].items()
+        own = facts["parameters"].items()
         texts = {
-            "parameters": [f"{name} ({place})" for name, place in facts["parameters"].items()],
-            "frequencies": [f"{name} ({place}) = {text}" for name, (place, text) in rest],
+            "in words": [facts["sentence"]] if facts["sentence"] else [],
+            "symbols": [f"{symbol(name)}: {text}" for name, text in facts["symbols"].items()],
+            "parameters": [f"{name}: {place_in_words(at, wording)}" for name, at in own],
+            "frequencies": [
+                f"{name} = {text}: {place_in_words(place, wording)}" for name, (place, text) in rest
+            ],
             "figures": [f"{name} = {text}" for name, text in facts["figures"].items()],
             "constraints": facts["constraints"],
             "payoffs": facts["payoffs"],

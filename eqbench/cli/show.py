@@ -1,18 +1,24 @@
-"""`eqbench show`: one stored profile, information set by information set."""
+"""`eqbench show`: a stored profile, information set by information set, or as a picture."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 from eqbench.cli.options import command
-from eqbench.cli.output import put_result, say_note, say_notes
-from eqbench.errors import counted
+from eqbench.cli.output import put_result, say_note, say_notes, say_written
+from eqbench.errors import UsageError, counted
 from eqbench.registry import NameOptions
-from eqbench.requests import FLAG, MILLION, RUN, Integer, Json, Kind, Option
+from eqbench.requests import FILE, FLAG, RUN, Json, Kind, Option
 
 if TYPE_CHECKING:
+    from eqbench.model.game import Game
+    from eqbench.model.profile import BehaviorProfile
     from eqbench.store.schema import CellRecord
+    from eqbench.store.stored_run import StoredRun
+    from eqbench.verdict import Claimed
 
 
 @dataclass(frozen=True)
@@ -20,8 +26,12 @@ class ShowRequest(NameOptions):
     """Show what a profile plays, what is reached and which actions are indifferent.
 
     RUN is the folder of a run, or `latest`. CELL is the beginning of a key, or a solver, or
-    GAME/SOLVER/SEED as far as it takes to tell cells apart. JSON always holds all information
-    sets.
+    GAME/SOLVER/SEED as far as it takes to tell cells apart; CELL:2 is its candidate of rank 2,
+    where 0 is the one with the smallest max regret. JSON always holds all information sets.
+
+    With --figure it is a picture in a file: a bar for every information set, in a grid of
+    situations and cards where the game has them. Of two cells it has both, and frames where they
+    differ.
     """
 
     run: Annotated[str, Option("Folder of a run, or `latest`.", RUN, argument=True)]
@@ -29,13 +39,16 @@ class ShowRequest(NameOptions):
         str | None,
         Option("Cell of the run; without it they are listed.", Kind("CELL"), argument=True),
     ] = None
-    rank: Annotated[
-        int,
+    other: Annotated[
+        str | None,
         Option(
-            "Which candidate of the cell; 0 is the one with the smallest max regret.",
-            Integer("K", 0, MILLION),
+            "Another cell, which --figure draws next to the first.", Kind("CELL"), argument=True
         ),
-    ] = 0
+    ] = None
+    figure: Annotated[
+        str | None,
+        Option("Write a picture of what is played into a file: .svg, .png or .pdf.", FILE),
+    ] = None
     candidates: Annotated[
         bool, Option("List all candidates of the cell: regrets, payoffs, and which they are.", FLAG)
     ] = False
@@ -50,34 +63,38 @@ class ShowRequest(NameOptions):
 
 @command(ShowRequest)
 def show(request: ShowRequest) -> None:
-    from eqbench.model.profile_json import profile_from_json, read_profile
     from eqbench.report.profile_view import cell_facts, play_facts, profile_report
-    from eqbench.store.named import game_of_runs, profile_file
+    from eqbench.store.named import ranked
     from eqbench.store.schema import EQUILIBRIA
     from eqbench.store.stored_run import read_run, run_folder
-    from eqbench.verdict import Claimed, judge
+    from eqbench.verdict import judge
     from eqbench.verification import Allowance
 
     stored = read_run(run_folder(request.run))
     say_notes(stored)
-    record = stored.cell(request.cell or "")
+    name, rank = ranked(request.cell or "")
+    record = stored.cell(name)
     if request.candidates:
+        if request.figure is not None:
+            raise UsageError("--candidates is a list, not a picture; leave out one of both")
         _list_candidates(record, as_json=request.as_json)
         return
-    file = profile_file(stored, record, request.rank) if record.equilibria else None
-    facts = cell_facts(stored, record, request.rank)
-    if file is not None:
-        registry, content = request.registry(), record.game_content
-        game = game_of_runs([stored], record.game_spec, registry, say_note, content=content)
-        data = read_profile(str(file))
-        found, profile = record.equilibria[request.rank], profile_from_json(game.tree, data)
+    if request.figure is not None:
+        _draw(request, stored, Path(request.figure).expanduser())
+        return
+    if request.other is not None:
+        raise UsageError(
+            f"{request.other} is a second cell; two are drawn side by side, with --figure FILE"
+        )
+    played = _played(request, stored, record, rank) if record.equilibria or rank else None
+    facts, wording = cell_facts(stored, record, rank), None
+    if played:
+        (game, profile), found = played, record.equilibria[rank]
         facts |= play_facts(game, profile)
+        wording = game.wording
         if found.claim in EQUILIBRIA:
-            is_exact, is_refuted = found.exact is not None, found.refuted is not None
-            claimed = Claimed(game.tree, profile, is_exact, is_refuted)
-            credible = judge("credible", claimed, Allowance())
-            by_set = credible.by_set() if credible else []
-            for item, verdict in zip(facts["information_sets"], by_set, strict=False):
+            claimed = _claimed(game, profile, found)
+            for item, verdict in zip(facts["information_sets"], _by_set(claimed), strict=False):
                 item |= verdict
             if request.proofs and (kind := judge("kind", claimed, Allowance())):
                 # Alone it may be searched for longer than in its cell; but trembles that its solver
@@ -86,9 +103,71 @@ def show(request: ShowRequest) -> None:
                 if known is None or known["sequential"] != "certified":
                     known = kind.to_json()
                 facts["candidate"] |= {"kind": known, "proofs": kind.proofs()}
-    put_result(
-        facts, lambda: profile_report(facts, show_all=request.show_all), as_json=request.as_json
-    )
+    shown = partial(profile_report, facts, show_all=request.show_all, wording=wording)
+    put_result(facts, shown, as_json=request.as_json)
+
+
+def _played(
+    request: ShowRequest, stored: StoredRun, record: CellRecord, rank: int
+) -> tuple[Game, BehaviorProfile]:
+    """The game of a cell and its candidate of this rank."""
+    from eqbench.model.profile_json import profile_from_json, read_profile
+    from eqbench.store.named import game_of_runs, profile_file
+
+    file, content = profile_file(stored, record, rank), record.game_content
+    game = game_of_runs([stored], record.game_spec, request.registry(), say_note, content=content)
+    return game, profile_from_json(game.tree, read_profile(str(file)))
+
+
+def _claimed(game: Game, profile: BehaviorProfile, found: Any) -> Claimed:
+    from eqbench.verdict import Claimed
+
+    return Claimed(game.tree, profile, found.exact is not None, found.refuted is not None)
+
+
+def _by_set(claimed: Claimed) -> list[dict[str, Any]]:
+    """Verdict on what is played at each information set; none if it is too much work."""
+    from eqbench.verdict import judge
+    from eqbench.verification import Allowance
+
+    credible = judge("credible", claimed, Allowance())
+    return credible.by_set() if credible else []
+
+
+def _draw(request: ShowRequest, stored: StoredRun, file: Path) -> None:
+    """Write a picture of what one or two cells play."""
+    from eqbench.report.naming import identity_text
+    from eqbench.report.profile_picture import FORMATS, Shown, draw_profiles, rendered
+    from eqbench.report.writing import write_data
+    from eqbench.store.named import ranked
+    from eqbench.store.run_folder import check_replaceable
+    from eqbench.store.schema import EQUILIBRIA
+    from eqbench.store.stored_run import cell_name
+
+    if file.suffix not in FORMATS:
+        raise UsageError(
+            f"{file} has none of the endings {', '.join(FORMATS)}; choose one of these"
+        )
+    check_replaceable(file)
+    shown: list[Shown] = []
+    games: list[Any] = []
+    for cell in [request.cell or "", *([request.other] if request.other is not None else [])]:
+        name, rank = ranked(cell)
+        record = stored.cell(name)
+        game, profile = _played(request, stored, record, rank)
+        found = record.equilibria[rank]
+        by_set = _by_set(_claimed(game, profile, found)) if found.claim in EQUILIBRIA else []
+        which = f"{cell_name(record)}:{rank}" if rank else cell_name(record)
+        title = ": ".join(filter(None, (which, identity_text(found.identity))))
+        shown.append(Shown(profile, title, [not item["refuted"] for item in by_set]))
+        games.append((game, record))
+    (game, record), (_, last) = games[0], games[-1]
+    if record.game_content != last.game_content:
+        raise UsageError(
+            f"{record.game} and {last.game} are different games; choose two cells of one game"
+        )
+    write_data(file, rendered(draw_profiles(game, shown, title=record.game), file.suffix))
+    say_written([file])
 
 
 def _list_candidates(record: CellRecord, *, as_json: bool) -> None:

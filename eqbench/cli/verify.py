@@ -84,6 +84,14 @@ class VerifyRequest(NameOptions):
         str | None,
         Option("Write the profile with credible play off its path to this JSON file.", FILE),
     ] = None
+    best_response: Annotated[
+        str | None,
+        Option(
+            "Also print a best response of this player, what it gains and where; with =FILE also "
+            "write the profile with it to a JSON file.",
+            Kind("PLAYER[=FILE]"),
+        ),
+    ] = None
     proofs: Annotated[
         bool, Option("Also print what proves which kind of equilibrium it is.", FLAG)
     ] = False
@@ -130,18 +138,20 @@ def verify(request: VerifyRequest) -> int:
     if certified is not None:
         document["exact"] = _figures(certified, str)
         worst = certified.max_regret
-    tables = [figures_table(tree.players, document, is_equilibrium=is_equilibrium)]
+    words = loaded.wording
+    tables = [figures_table(tree.players, document, is_equilibrium=is_equilibrium, wording=words)]
     if request.within is not None:
         document["in"], table = _membership(request.within, data, loaded, request.tolerance)
         tables.append(table)
+    if request.best_response is not None:
+        document["best_response"], table = _best_response(request.best_response, loaded, candidate)
+        tables.append(table)
     if request.refine is not None:
         refined, document["kept"] = _refined(loaded, candidate, request.registry())
-        text = json.dumps(refined.to_json(loaded.spec), indent=2) + "\n"
         if request.refine == STANDARD_OUTPUT:
-            put_page(text)
+            put_page(_text(refined, loaded))
         else:
-            write_text(Path(request.refine), text)
-            say(f"wrote {request.refine}")
+            _write(request.refine, refined, loaded)
         if kept := document["kept"]:
             say(f"the profile was kept: {kept}")
     if request.refine != STANDARD_OUTPUT:
@@ -168,6 +178,53 @@ def _membership(name: str, data: Any, game: Game, tolerance: float) -> tuple[Any
     facts = vars(found) | {"is_equilibrium": found.max_regret <= allowed}
     lines = filled("contains", facts, decimal=decimal, small=small, figure=short_figure)
     return found.to_json(), Table("", lines=lines)
+
+
+def _best_response(
+    wanted: str, game: Game, profile: BehaviorProfile
+) -> tuple[dict[str, Any], Table]:
+    """A best response as a document and as a table; it is written where a file is named."""
+    from eqbench.api.profiles import best_response
+    from eqbench.errors import UsageError
+    from eqbench.model.rational import short_figure
+    from eqbench.report.rows import Column, Row, Table
+    from eqbench.text import printable
+
+    player, _, file = (wanted, "", "") if wanted in game.tree.players else wanted.partition("=")
+    if file == STANDARD_OUTPUT:
+        raise UsageError(f"--best-response {wanted}: give a file; - is for --refine only")
+    found = best_response(game, profile, player)
+    if file:
+        _write(file, found.profile, game)
+    changes = [each._asdict() | {"gain": float(each.gain)} for each in found.deviations]
+    document = {
+        "player": player,
+        **{"payoff": float(found.payoff), "gain": float(found.gain), "deviations": changes},
+    }
+    if isinstance(found.gain, Fraction):
+        document["exact"] = {"payoff": str(found.payoff), "gain": str(found.gain)}
+    titles = ("information set", "plays", "gain")
+    values = (map(printable, (d.infoset, d.action)) for d in found.deviations)
+    gains = (short_figure(each.gain) for each in found.deviations)
+    rows = [dict(zip(titles, (*v, g), strict=True)) for v, g in zip(values, gains, strict=True)]
+    columns = (Column(titles[0], identifies=True), *map(Column, titles[1:]))
+    gain, payoff = map(short_figure, (found.gain, found.payoff))
+    line = f"gains {gain} and has then {payoff}" if rows else f"the profile is one; it has {payoff}"
+    return document, Table(
+        f"best response of {printable(player)}",
+        columns if rows else (),
+        tuple(Row(str(row[titles[0]]), row) for row in rows),
+        lines=(line,),
+    )
+
+
+def _text(profile: BehaviorProfile, game: Game) -> str:
+    return json.dumps(profile.to_json(game.spec), indent=2) + "\n"
+
+
+def _write(file: str, profile: BehaviorProfile, game: Game) -> None:
+    write_text(Path(file), _text(profile, game))
+    say(f"wrote {file}")
 
 
 def _refined(

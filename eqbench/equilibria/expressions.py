@@ -1,7 +1,8 @@
 """Arithmetic texts such as ``(3+sqrt(97))/4``, read by a whitelist of syntax and never evaluated.
 
 An expression is compiled to a function of named values, which are Fractions or floats. With
-Fractions a square root that is irrational is refused.
+Fractions a square root that is irrational is refused, and so is a value with too many digits; with
+floats both are not a number.
 """
 
 from __future__ import annotations
@@ -11,16 +12,21 @@ import math
 import operator
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 Expression = Callable[[Mapping[str, Any]], Any]
 Sign = Literal["<=", ">=", "==", "<", ">"]
+
+MOST_BITS = 100_000  # of numerators and denominators
+LARGEST_POWER = 64
 
 _OPERATORS: dict[type, Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
 }
+_WRITTEN = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 _SIGNS: dict[type, Sign] = {
     ast.LtE: "<=",
     ast.GtE: ">=",
@@ -48,6 +54,7 @@ class Arithmetic(NamedTuple):
     constant: Callable[[int], Any]
     divide: Callable[[Any, Any], Any]
     root: Callable[[Any], Any]
+    power: Callable[[Any, int], Any]
 
 
 def compile_expression(text: str | ast.expr, *, exact: bool = False) -> Expression:
@@ -69,6 +76,36 @@ def compile_expression(text: str | ast.expr, *, exact: bool = False) -> Expressi
     """
     node = ast.parse(text, mode="eval").body if isinstance(text, str) else text
     return _compile(node, _EXACT if exact else _FLOAT)
+
+
+def as_data(text: str | ast.expr) -> Any:
+    """An expression as JSON values, for programs elsewhere: a number, a name, or an operation.
+
+    An operation is a list of its sign, one of ``+ - * / ^ neg sqrt``, and one or two expressions.
+    In floats a division by zero is NaN. ValueError as in :func:`compile_expression`.
+
+    Examples
+    --------
+    >>> as_data("1/2 - 3*x**2")
+    ['-', ['/', 1, 2], ['*', 3, ['^', 'x', 2]]]
+    """
+    match ast.parse(text, mode="eval").body if isinstance(text, str) else text:
+        case ast.Constant(value=value) if type(value) is int:
+            return value
+        case ast.Name(id=name):
+            return name
+        case ast.BinOp(op=ast.Pow(), left=base, right=ast.Constant(value=power)):
+            if type(power) is int:
+                return ["^", as_data(base), power]
+            raise ValueError(f"not a whole power: {power!r}")
+        case ast.BinOp(op=op, left=left, right=right) if type(op) in _WRITTEN:
+            return [_WRITTEN[type(op)], as_data(left), as_data(right)]
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return ["neg", as_data(operand)]
+        case ast.Call(func=ast.Name(id="sqrt"), args=[argument], keywords=[]):
+            return ["sqrt", as_data(argument)]
+        case other:
+            raise ValueError(f"not an arithmetic expression: {ast.unparse(other)}")
 
 
 def evaluate(text: str | ast.expr, names: Mapping[str, Any], *, exact: bool = True) -> Any:
@@ -135,12 +172,14 @@ def _compile(node: ast.expr, number: Arithmetic) -> Expression:
         case ast.Name(id=name):
             return lambda names: names[name]
         case ast.BinOp(op=ast.Pow(), left=base, right=ast.Constant(value=power)):
-            if type(power) is int:
+            if type(power) is int and power <= LARGEST_POWER:
                 inner = _compile(base, number)
-                return lambda names: inner(names) ** power
+                return lambda names: number.power(inner(names), power)
         case ast.BinOp(op=op, left=left, right=right):
             if combine := number.divide if isinstance(op, ast.Div) else _OPERATORS.get(type(op)):
                 first, second = _compile(left, number), _compile(right, number)
+                if number is _EXACT:
+                    combine = partial(_exactly, combine)
                 return lambda names: combine(first(names), second(names))
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             inner = _compile(operand, number)
@@ -160,5 +199,28 @@ def _exact_root(value: Fraction) -> Fraction:
     return root
 
 
-_EXACT = Arithmetic(Fraction, operator.truediv, _exact_root)
-_FLOAT = Arithmetic(float, lambda left, right: left / right if right else math.nan, math.sqrt)
+def _exactly(combine: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
+    factor = right if combine is operator.pow else 1
+    if max(_bits(left) * factor, _bits(right)) > MOST_BITS:
+        raise OverflowError(f"a value has more than {MOST_BITS:,} bits")
+    return combine(left, right)
+
+
+def _bits(value: Any) -> int:
+    return int(value.numerator).bit_length() + int(value.denominator).bit_length()
+
+
+def _float_power(base: float, power: int) -> float:
+    try:
+        return base**power
+    except (OverflowError, ZeroDivisionError):
+        return math.nan
+
+
+_EXACT = Arithmetic(Fraction, operator.truediv, _exact_root, partial(_exactly, operator.pow))
+_FLOAT = Arithmetic(
+    float,
+    lambda left, right: left / right if right else math.nan,
+    lambda value: math.sqrt(value) if value >= 0 else math.nan,
+    _float_power,
+)

@@ -14,15 +14,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from eqbench.equilibria.clusters import connected_components, most_compared, outcome_distribution
+from eqbench.equilibria.descriptions import describe, text_of
 from eqbench.equilibria.dimension import is_exact_enough, local_dimension
 from eqbench.equilibria.expressions import alternatives, compile_expression, names_in
-from eqbench.equilibria.known import known_sets, nearest_member
+from eqbench.equilibria.known import known_sets, meanings, nearest_member
 from eqbench.equilibria.reference import TOLERANCE, KnownSet, Layout
 from eqbench.errors import UsageError, warn_former
 from eqbench.model.game import Game
 from eqbench.model.inspection import infoset_reach
 from eqbench.model.profile import BehaviorProfile, action_labels
 from eqbench.model.tree import FloatArray
+from eqbench.text import shortened
 from eqbench.verification import DEFAULT_TOLERANCE, Verifier, certify
 
 # Up to this difference of outcomes a profile counts as near a set; random profiles are ten
@@ -55,6 +57,10 @@ class Identity:
         are not reached; empty unless `on_path`
     dimension : of the set of equilibria around it, as :mod:`eqbench.equilibria.dimension` says;
         None where that was not computed
+    same_as : game for which the set was published, if this is the same but for labels and orders
+    title : what is played in the set or cluster, in a few words; empty where it has none
+    family : name of the family of sets that it is one part of; empty if of none
+    meaning : of the leading figure, in words
     """
 
     name: str
@@ -66,6 +72,10 @@ class Identity:
     distance: float = 0.0
     off_path: dict[str, float] = field(default_factory=dict)
     dimension: int | None = None
+    same_as: str = ""
+    title: str = ""
+    family: str = ""
+    meaning: str = ""
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> Identity:
@@ -77,8 +87,9 @@ class Identity:
         return getattr(self, name)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
-        return asdict(self) | {"also": list(self.also)}
+        """Plain JSON values; without `same_as` where the game is that of the set itself."""
+        values = asdict(self) | {"also": list(self.also)}
+        return values if self.same_as else {k: v for k, v in values.items() if k != "same_as"}
 
 
 class Identifier:
@@ -114,11 +125,11 @@ class Identifier:
 
     def _identified(self, probabilities: bytes, max_regret: float | None) -> Identity | None:
         behavior = np.frombuffer(probabilities)
-        seen = SeenProfile(self.game, self.known[0].layout, behavior)
+        views = _views(self.game, self.known, behavior)
         matches: dict[str, _Match] = {}
         reaches = self._reaches(max_regret)
         for known in self.known:  # the pieces of one set share its name
-            match = _match(known, seen, reaches)
+            match = _match(known, views[known.layout], reaches)
             if match is not None and match.better_than(matches.get(known.name)):
                 matches[known.name] = match
         if not matches:
@@ -134,17 +145,23 @@ class Identifier:
             on_path=best.on_path,
             strict=best.strict,
             distance=best.distance,
-            off_path=_off_path(best, seen) if best.on_path else {},
+            off_path=_off_path(best, views[best.known.layout]) if best.on_path else {},
             dimension=None if around is None else around.total,
+            same_as=best.known.same_as,
+            title=best.known.title,
+            family=best.known.family,
+            meaning=meanings(best.known, self.game).get(best.known.leading or "", ""),
         )
 
     def distance(self, behavior: FloatArray) -> float:
         """Largest difference of an outcome's probability to the nearest member of any set."""
-        layout = self.known[0].layout
-        seen = SeenProfile(self.game, layout, behavior)
-        reach = infoset_reach(self.game.tree, behavior)[layout.infoset]
-        nearest = [nearest_member(own, seen.frequencies, reach) for own in self.known]
-        return min(map(seen.distance, self.known, nearest))
+        views, found = _views(self.game, self.known, behavior), []
+        reach = infoset_reach(self.game.tree, behavior)
+        for known in self.known:
+            seen = views[known.layout]
+            nearest = nearest_member(known, seen.frequencies, reach[known.layout.infoset])
+            found.append(seen.distance(known, nearest))
+        return min(found)
 
     def _reaches(self, max_regret: float | None) -> tuple[float, float]:
         """Distances up to which a profile with such a regret plays as a member, and is near one.
@@ -174,6 +191,17 @@ class SeenProfile:
         """Largest difference of an outcome's probability to a member."""
         behavior = known.layout.behavior(known.frequencies(parameters))
         return float(np.abs(outcome_distribution(self.game, behavior) - self.outcomes).max())
+
+    def nearest(self, known: KnownSet) -> tuple[float, FloatArray]:
+        """Distance to the nearest member of a set of this layout, and its parameters (K,)."""
+        parameters = nearest_member(known, self.frequencies, self.reach)
+        return self.distance(known, parameters), parameters
+
+
+def _views(game: Game, sets: Sequence[KnownSet], behavior: FloatArray) -> dict[Layout, SeenProfile]:
+    """What is compared of a profile for each layout of some sets."""
+    layouts = dict.fromkeys(known.layout for known in sets)
+    return {layout: SeenProfile(game, layout, behavior) for layout in layouts}
 
 
 @dataclass(frozen=True, eq=False)
@@ -249,8 +277,9 @@ def cluster_identities(
     chosen = sorted(np.argsort(regrets, kind="stable")[:kept].tolist())
     found: list[Identity | None] = [None] * len(profiles)
     parts = connected_components(game, [profiles[i] for i in chosen], [regrets[i] for i in chosen])
-    for number, part in enumerate(parts, start=1):
-        members = [chosen[m] for m in part.members]
+    clusters = [[chosen[m] for m in part.members] for part in parts]
+    described = describe(game, [[profiles[i] for i in members] for members in clusters])
+    for number, (part, members) in enumerate(zip(parts, clusters, strict=True), start=1):
         outcomes = {i: outcome_distribution(game, profiles[i].probabilities) for i in members}
         best = outcomes[min(members, key=lambda i: regrets[i])]
         for i in members:
@@ -259,6 +288,7 @@ def cluster_identities(
                 name=f"cluster:{number}",
                 distance=float(np.abs(difference).max()),
                 dimension=None if part.dimension is None else part.dimension.total,
+                title=shortened(text_of(described[number - 1])),
             )
     return found
 
@@ -334,14 +364,15 @@ def in_published(
 ) -> Membership:
     """Membership in that of some sets which has a profile, or else is nearest."""
     behavior, exact = profile.probabilities, None if tolerance else profile.exact
-    seen, values = SeenProfile(game, sets[0].layout, behavior), exact or behavior.tolist()
+    values = exact or behavior.tolist()
     failed = {own.name: _broken(own, values, tolerance, exact=bool(exact)) for own in sets}
     candidates = [own for own in sets if not failed[own.name]] or sets
-    near = [(own, nearest_member(own, seen.frequencies, seen.reach)) for own in candidates]
-    own, parameters = min(near, key=lambda each: seen.distance(*each))
+    views = _views(game, candidates, behavior)
+    near = [(*views[own.layout].nearest(own), own) for own in candidates]
+    distance, parameters, own = min(near, key=lambda each: each[0])
     gaps = _differences(game, behavior - own.layout.behavior(own.frequencies(parameters)))
     max_regret = float(Verifier(game.tree).verify(profile).max_regret)
-    figures = max_regret, seen.distance(own, parameters), gaps
+    figures = max_regret, distance, gaps
     broken, shown = failed[own.name], own.shown(parameters)
     return Membership(own.name, not broken, *figures, broken, bool(exact), shown)
 

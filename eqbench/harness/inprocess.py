@@ -80,7 +80,13 @@ class Equilibrium(Verification):
 
     def __repr__(self) -> str:
         name = "" if self.identity is None else f" {self.identity.name}"
+        name += f" ({self.title})" * bool(self.title)
         return f"<Equilibrium{name}: {self.claim}, max regret {self.max_regret:.1e}>"
+
+    @property
+    def title(self) -> str:
+        """What is played in the published set or cluster that it belongs to; empty if unknown."""
+        return "" if self.identity is None else self.identity.title
 
     @property
     def is_proved(self) -> bool:

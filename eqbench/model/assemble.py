@@ -8,7 +8,7 @@ players have perfect recall.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
@@ -126,6 +126,7 @@ def arrange(
         payoffs=payoffs,
         infoset_labels=tuple(infosets.label[i] for i in order),
         infoset_actions=actions,
+        chance_labels={},
         **arrays,
     )
 
@@ -139,12 +140,14 @@ class LevelLayout:
     ----------
     table : information sets so far, to which a family adds its own
     placed : number of nodes so far
+    chance_labels : of outcomes of chance, by the nodes that they lead to
     """
 
     def __init__(self) -> None:
         self.table, self.placed = InfosetTable([], [], []), 0
         self._columns: dict[str, list[NDArray]] = {name: [] for name in NODE_ARRAYS}
         self._paid: list[tuple[NDArray, ...]] = []
+        self.chance_labels: dict[int, str] = {}
 
     def add(
         self,
@@ -177,13 +180,14 @@ class LevelLayout:
         nodes = {name: np.concatenate(self._columns.pop(name)) for name in NODE_ARRAYS}
         numerators = [np.concatenate(parts) for parts in zip(*self._paid, strict=True)]
         self._paid.clear()
-        return arrange(
+        tree = arrange(
             [f"P{p + 1}" for p in range(players)],
             nodes,
             self.table,
             payoffs(*numerators),
             chance_denominator=chance_denominator,
         )
+        return replace(tree, chance_labels=self.chance_labels)
 
 
 def check_tree(tree: GameTree) -> None:

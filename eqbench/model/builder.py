@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
-from numbers import Rational
+from numbers import Rational, Real
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +21,7 @@ from eqbench.model.assemble import InfosetTable, assemble
 from eqbench.model.rational import rational
 from eqbench.model.size_limit import max_nodes, too_large
 from eqbench.model.tree import CHANCE, INT64_SAFE, TERMINAL, GameTree, Payoffs
+from eqbench.text import shortened
 
 Number = int | float | Fraction
 Place = tuple[int, int] | None
@@ -43,6 +46,7 @@ class TreeBuilder:
         self._player: list[int] = []
         self._infoset: list[int] = []
         self._probability: dict[tuple[int, int], Number] = {}
+        self._chance_labels: dict[tuple[int, int], str] = {}
         self._outcomes: dict[int, int] = {}
         self._payoffs: list[tuple[Number, ...]] = []
         self._infosets: dict[tuple[int, str], int] = {}
@@ -66,15 +70,27 @@ class TreeBuilder:
             )
         return self._add(place, player, index)
 
-    def chance(self, place: Place, probabilities: Sequence[Number]) -> int:
+    def chance(
+        self, place: Place, probabilities: Sequence[Number], labels: Sequence[str] = ()
+    ) -> int:
         """Add a chance node and return its number.
 
         Integers and Fractions are kept exactly; one float anywhere makes all chances floats.
+
+        Parameters
+        ----------
+        labels : of the outcomes, for drawings; they are no part of what defines the game
         """
+        if labels and len(labels) != len(probabilities):
+            raise GameFormatError(
+                f"a chance node has {len(probabilities)} probabilities, but {len(labels)} labels; "
+                "give a label for each outcome, or none"
+            )
         node = self._add(place, CHANCE, -1)
         self._outcomes[node] = len(probabilities)
         for outcome, probability in enumerate(probabilities):
             self._probability[node, outcome] = probability
+        self._chance_labels |= {(node, move): label for move, label in enumerate(labels)}
         return node
 
     def terminal(self, place: Place, payoffs: Sequence[Number]) -> None:
@@ -135,7 +151,11 @@ class TreeBuilder:
         actions = [self._actions[self._infosets[key]] for key in labels]
         table = InfosetTable([owner for owner, _ in labels], list(labels.values()), actions)
         payoffs = Payoffs(flat.reshape(len(rows), len(self.players)), payoff_denominator)
-        return assemble(self.players, nodes, table, payoffs, chance_denominator=denominator)
+        tree = assemble(self.players, nodes, table, payoffs, chance_denominator=denominator)
+        if not self._chance_labels:
+            return tree
+        known = ((k, self._chance_labels.get(self._place[node])) for k, node in enumerate(order))
+        return replace(tree, chance_labels={k: label for k, label in known if label is not None})
 
     def _add(self, place: Place, player: int, infoset: int) -> int:
         node = len(self._place)
@@ -194,9 +214,17 @@ def over_one_denominator(values: Sequence[Number]) -> tuple[NDArray, int]:
 
 def _floats(values: Sequence[Number]) -> NDArray[np.float64]:
     try:
+        if any(issubclass(kind, str | bytes) for kind in {type(value) for value in values}):
+            raise TypeError
         floats = np.array([float(value) for value in values])
     except OverflowError:
         floats = np.array([math.inf])
+    except (TypeError, ValueError):
+        wrong = next(value for value in values if not isinstance(value, Real | Decimal))
+        raise GameFormatError(
+            f"the payoff or probability {shortened(repr(wrong), 60)} is no number; give an int, a "
+            "float or a Fraction, such as Fraction(1, 5)"
+        ) from None
     if not np.all(np.isfinite(floats)):
         raise GameFormatError("a payoff or probability is not a finite number")
     return floats
@@ -221,7 +249,9 @@ def part_of(tree: GameTree, shown: Sequence[bool]) -> GameTree:
         below = [c for c in np.flatnonzero(tree.parent == node).tolist() if shown[c]]
         if tree.player[node] == CHANCE:
             chances = list(map(Fraction, tree.chance[below].tolist()))
-            own = builder.chance(place, [chance / sum(chances) for chance in chances])
+            names = [tree.chance_labels.get(c, "") for c in below]
+            shares = [chance / sum(chances) for chance in chances]
+            own = builder.chance(place, shares, names if any(names) else ())
         else:
             infoset = int(tree.infoset[node])
             actions = [tree.infoset_actions[infoset][tree.move[child]] for child in below]

@@ -20,6 +20,7 @@ from eqbench.model.size_limit import max_nodes, too_large
 from eqbench.model.tree import CHANCE, TERMINAL, GameTree, IntArray, Payoffs
 
 MAX_DEALS = 2_000_000
+MOST_LABELED = 200  # deals; labels are for drawings, which are smaller
 Turn = tuple[int, tuple[str, ...]]  # who moves, and the moves that the rules allow
 
 
@@ -155,6 +156,7 @@ class DealtRules:
 class _PublicNode:
     history: str
     turn: Turn | None
+    drawn: str = ""  # what chance turned up to get there
 
 
 @dataclass(frozen=True)
@@ -203,18 +205,27 @@ class _DealtLayout(LevelLayout):
 
     def build(self, payoffs: Callable[..., Payoffs]) -> GameTree:
         above = 0
-        for parent, move, chance in self.dealt[:-1]:
+        for dealt, (parent, move, chance) in enumerate(self.dealt[:-1]):
             start = self.placed
             self.add(parent + above, move, CHANCE, -1, chance * self.dealt_factor)
+            if dealt:
+                self._label(start, np.unique(self.cards[:, :dealt], axis=0)[:, -1:])
             above = start
         parent, move, chance = (column[:, None] for column in self.dealt[-1])
         public, alive = [_PublicNode("", self.rules.turn(""))], np.ones(parent.shape, dtype=bool)
         chance, number = chance * self.dealt_factor, (parent + above).astype(np.int32)
         level: _Level | None = _Level(public, alive, number, move.astype(np.int32), chance)
+        self._label(self.placed, self.cards[:, -1:] if self.rules.deals.one_by_one else self.cards)
         while level is not None:
             level = self._descend(level, self._place(level))
 
         return self.tree(self.cards.shape[1], payoffs, self.chance_denominator)
+
+    def _label(self, start: int, cards: NDArray[np.int64]) -> None:
+        """Label nodes from `start` on by the cards that are dealt there, in few deals."""
+        if len(self.cards) <= MOST_LABELED:
+            for node, row in enumerate(cards.tolist(), start=start):
+                self.chance_labels[node] = " ".join(map(self.rules.card_name, row))
 
     def _place(self, level: _Level) -> IntArray:
         """Number the living nodes of a level and store their columns and payoffs."""
@@ -238,6 +249,9 @@ class _DealtLayout(LevelLayout):
             infoset[alive],
             level.chance[alive],
         )
+        for j, node in enumerate(level.public if len(self.cards) <= MOST_LABELED else ()):
+            if node.drawn:
+                self.chance_labels |= dict.fromkeys(number[alive[:, j], j].tolist(), node.drawn)
         if over:
             paid = [self.rules.payoffs(level.public[j].history, self.cards) for j in over]
             parts = zip(*paid, strict=True)
@@ -267,7 +281,8 @@ class _DealtLayout(LevelLayout):
             places = self._positions(node.history, node.turn)
             for move, place in zip(node.turn[1], places, strict=True):
                 history = self.rules.after(node.history, move)
-                public.append(_PublicNode(history, self.rules.turn(history)))
+                drawn = move if node.turn[0] == CHANCE else ""
+                public.append(_PublicNode(history, self.rules.turn(history), drawn))
                 columns.append((level.alive[:, j] & (place >= 0), number[:, j], place, chance))
         if not public:
             return None

@@ -13,7 +13,8 @@ from eqbench.model.rational import rational
 from eqbench.model.sequence_form import SequenceForm, compile_sequence_form
 from eqbench.model.tree import GameTree
 from eqbench.model.tree_files import load_form
-from eqbench.spec import parse_spec
+from eqbench.model.words import Wording
+from eqbench.spec import Spec, parse_spec
 from eqbench.text import Displayed
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ class Game(Displayed):
     tree : GameTree
     folder : Path or None
         Where the arrays of the game are kept, if they are; their form need not be compiled.
+    wording : Wording or None
+        What the labels of its information sets mean, if the game declares it.
 
     Examples
     --------
@@ -47,6 +50,7 @@ class Game(Displayed):
     spec: str
     tree: GameTree
     folder: Path | None = None
+    wording: Wording | None = None
 
     def __repr__(self) -> str:
         tree = self.tree
@@ -104,10 +108,19 @@ class Game(Displayed):
             value = rational(given)
         except (TypeError, ValueError):
             raise UsageError(f"a payoff parameter is a number; got {known}={given}") from None
-        spec = parse_spec(self.spec).replace(**{known: value})
-        game = Game(str(spec), self.tree.at(value))
+        spec = _with_parameter(parse_spec(self.spec), known, value)
+        game = Game(str(spec), self.tree.at(value), wording=self.wording)
         if "sequence_form" in self.__dict__:
             game.__dict__["sequence_form"] = self.sequence_form.at(float(value))
         if "_rank_sums" in self.__dict__:
             game.__dict__["_rank_sums"] = self._rank_sums and self._rank_sums.at(float(value))
         return game
+
+
+def _with_parameter(spec: Spec, name: str, value: Fraction) -> Spec:
+    """The spec at a value of its parameter, which may be that of the game that it changes."""
+    options = dict(spec.options)
+    if name not in options and "game" in options:
+        inner = _with_parameter(parse_spec(str(options["game"])), name, value)
+        return spec.replace(game=str(inner))
+    return spec.replace(**{name: value})

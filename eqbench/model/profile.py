@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pkgutil
 import re
 from collections.abc import Sequence
 from contextlib import suppress
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from eqbench.errors import ProfileError, UsageError, known_labels
 from eqbench.extras import needed_for
-from eqbench.model.rational import parse_rational, rational
+from eqbench.model.rational import DecimalNumber, parse_rational, rational
 from eqbench.model.tree import FloatArray, GameTree
 from eqbench.text import Displayed
 
@@ -52,6 +53,9 @@ class BehaviorProfile(Displayed):
         Whose labels it has; :meth:`on` gives it one.
     spec : str
         Canonical spec of the game, if it was made for one.
+    is_decimal : bool
+        Whether `exact` are decimals as they were given or stored: not fractions that a solver or
+        an author claims, but what floats print as.
 
     Examples
     --------
@@ -71,10 +75,12 @@ class BehaviorProfile(Displayed):
     exact: tuple[Fraction, ...] | None = None
     tree: GameTree | None = field(default=None, repr=False)
     spec: str = field(default="", repr=False)
+    is_decimal: bool = False
 
     def __repr__(self) -> str:
         of = f" of {self.spec}" if self.spec else ""
-        known = ", known exactly" if self.exact is not None else ""
+        exactly = ", stored decimals" if self.is_decimal else ", known exactly"
+        known = exactly if self.exact is not None else ""
         return f"<BehaviorProfile{of}: {len(self.probabilities)} frequencies{known}>"
 
     @overload
@@ -150,7 +156,7 @@ class BehaviorProfile(Displayed):
         tree, spec = self.known_tree, game or self.spec
         values: Sequence[Any] = self.probabilities.tolist()
         if self.exact is not None:
-            values = [str(value) for value in self.exact]
+            values = list(map(_decimal if self.is_decimal else str, self.exact))
         behavior: dict[str, dict[str, dict[str, Any]]] = {label: {} for label in tree.players}
         starts = tree.action_start.tolist()
         for i, player in enumerate(tree.infoset_player.tolist()):
@@ -177,6 +183,7 @@ class BehaviorProfile(Displayed):
         if not isinstance(behavior, dict):
             raise ProfileError(f"{FORM}; the key 'behavior' is missing")
         values: list[Fraction | None] = [None] * tree.n_actions
+        is_decimal = False
         for player_label, sets in behavior.items():
             player = _player(tree, player_label)
             for label, row in _items(sets, f"player {player_label}"):
@@ -185,6 +192,7 @@ class BehaviorProfile(Displayed):
                 values[start : start + len(actions)] = [Fraction(0)] * len(actions)
                 for action, value in _items(row, place_of(tree, i)):
                     frequency = _frequency(value, f"{action!r} at {place_of(tree, i)}")
+                    is_decimal |= _is_decimal(value)
                     if action not in actions:
                         raise _unknown_action(tree, i, action)
                     values[start + actions.index(action)] = frequency
@@ -197,10 +205,35 @@ class BehaviorProfile(Displayed):
                 )
             if values[start] is None:
                 values[start] = Fraction(1)
-        return cls.of_exact(game, [value for value in values if value is not None])
+        exact = cls.of_exact(game, [value for value in values if value is not None])
+        return replace(exact, is_decimal=is_decimal)
+
+    def figure(self, other: Any = None) -> Any:
+        """Picture of what is played: a grid of situations and cards, else of information sets.
+
+        It is an `eqbench.api.shown.Picture`, which a notebook shows, and which is saved as .svg,
+        .png or .pdf. Of two profiles both are drawn, and framed where they differ.
+
+        Parameters
+        ----------
+        other : a profile of the same game, as :func:`eqbench.load_profile` reads it
+
+        Raises
+        ------
+        ProfileError
+            If this profile does not know its game, or the other one is of another game.
+
+        Examples
+        --------
+        >>> import eqbench
+        >>> game = eqbench.load_game("kuhn2")
+        >>> eqbench.BehaviorProfile.uniform(game).figure(eqbench.solve(game, "lcp"))
+        <Picture 'kuhn(players=2,cards=3,pot=2,reduce=none,raises=0)'>
+        """
+        return pkgutil.resolve_name("eqbench.api.profiles:profile_figure")(self, other)
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per action: player, infoset, action, frequency, and exact where that is known.
+        """One row per action: player, infoset, action, frequency, and exact if it is in fractions.
 
         Examples
         --------
@@ -220,7 +253,7 @@ class BehaviorProfile(Displayed):
             "action": [action for row in tree.infoset_actions for action in row],
             "frequency": self.probabilities,
         }
-        if self.exact is not None:
+        if self.exact is not None and not self.is_decimal:
             columns["exact"] = list(map(str, self.exact))
         return pd.DataFrame(columns)
 
@@ -328,6 +361,24 @@ def _frequency(value: Any, where: str) -> Fraction:
     raise ProfileError(f'the frequency of {where} is {value!r}; write a number or "p/q"')
 
 
+def _is_decimal(value: Any) -> bool:
+    """Whether a frequency of the interchange form is a decimal, not an integer or a fraction."""
+    if isinstance(value, str):
+        return "/" not in value and not value.isdecimal()
+    return isinstance(value, float | DecimalNumber)
+
+
+def _decimal(value: Fraction) -> float | str:
+    """A frequency as the float that prints as it, else as a decimal with all its digits."""
+    if rational(rounded := float(value)) == value:
+        return rounded
+    digits = value.denominator.bit_length()  # at least as many as its decimal has
+    with localcontext() as context:
+        context.prec = digits
+        text = f"{Decimal(value.numerator) / value.denominator:f}"
+    return text if Fraction(text) == value else str(value)
+
+
 def _complete(row: dict[str, Any]) -> None:
     """Make the decimals of a row sum to 1: the largest becomes a text, what the others leave."""
     digits = {action: Decimal(repr(value)) for action, value in row.items()}
@@ -417,7 +468,7 @@ def action_labels(tree: GameTree) -> list[str]:
     with ``\|`` for it and ``\\`` for a backslash.
     """
     return [
-        _label(tree.players[player], infoset, action)
+        joined_label(tree.players[player], infoset, action)
         for player, infoset, actions in zip(
             tree.infoset_player, tree.infoset_labels, tree.infoset_actions, strict=True
         )
@@ -425,7 +476,8 @@ def action_labels(tree: GameTree) -> list[str]:
     ]
 
 
-def _label(*parts: str) -> str:
+def joined_label(*parts: str) -> str:
+    """One of the :func:`action_labels` of its player, information set and action."""
     if any("|" in part for part in parts):
         parts = tuple(part.replace("\\", "\\\\").replace("|", "\\|") for part in parts)
     return "|".join(parts)

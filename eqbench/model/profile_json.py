@@ -12,7 +12,7 @@ from typing import Any, NotRequired, TypedDict
 from eqbench.documents import decode, read_file, size_text
 from eqbench.errors import DocumentError, ProfileError, UsageError
 from eqbench.model.profile import FORM, BehaviorProfile
-from eqbench.model.rational import parse_rational
+from eqbench.model.rational import DecimalNumber, parse_rational
 from eqbench.model.tree import GameTree
 
 # A game of ten million nodes may have profiles of a few hundred MiB.
@@ -35,7 +35,8 @@ def profile_text(tree: GameTree, profile: BehaviorProfile, game: str = "") -> st
     """
     text = json.dumps(profile.on(tree).to_json(game), allow_nan=False)
     # a quote inside a label has a backslash before it
-    return text if profile.exact is not None else re.sub(r'": "([0-9.]+)"', r'": \1', text)
+    is_exact = profile.exact is not None and not profile.is_decimal
+    return text if is_exact else re.sub(r'": "([0-9.]+)"', r'": \1', text)
 
 
 def read_profile(path: str) -> Any:
@@ -84,7 +85,7 @@ def parse_profile(text: str | bytes) -> Any:
         text = text.decode() if isinstance(text, bytes) else text
         data = json.loads(
             text,
-            parse_float=_parse_number,
+            parse_float=lambda text: DecimalNumber(_parse_number(text)),
             parse_int=_parse_number,
             parse_constant=_refuse_constant,
             object_pairs_hook=_unique_keys,

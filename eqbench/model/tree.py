@@ -12,8 +12,8 @@ of earlier decisions of that player, so that one forward or backward pass over t
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 
@@ -164,6 +164,9 @@ class GameTree:
     infoset_parent : int32 (I,)
         The player's last own action before the information set, as an index into the A
         actions, or -1 if it is their first decision.
+    chance_labels : mapping of int to str
+        Labels of outcomes of chance by the nodes that they lead to, as far as they have any. They
+        are for people: no part of what defines the game, and not kept in files of arrays.
 
     Examples
     --------
@@ -187,6 +190,7 @@ class GameTree:
     infoset_actions: tuple[tuple[str, ...], ...]
     infoset_player: IntArray
     infoset_parent: IntArray
+    chance_labels: Mapping[int, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return (

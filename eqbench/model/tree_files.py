@@ -156,6 +156,7 @@ def _read_tree(folder: Path, *, mapped: bool) -> GameTree:
         payoffs=payoffs,
         infoset_labels=header.infosets,
         infoset_actions=header.actions,
+        chance_labels={},
         **arrays,
     )
 

@@ -15,6 +15,7 @@ from typing import Any
 from eqbench.documents import convert
 from eqbench.errors import counted
 from eqbench.model.rational import short_figure
+from eqbench.model.words import Wording, situation
 from eqbench.report import read_data
 from eqbench.report.rows import Column, Row, Table
 from eqbench.report.trials import (
@@ -146,7 +147,7 @@ def identity_text(identity: Identity | None, where: str | None = None, times: in
     return f"{near}{identity['name']}{count}{place}{loose}"
 
 
-def credible_text(summary: Mapping[str, Any] | None) -> str:
+def credible_text(summary: Mapping[str, Any] | None, wording: Wording | None = None) -> str:
     """Credible sets of a stored profile and the worst loss, as text; empty if not judged."""
     if summary is None:
         return ""
@@ -154,7 +155,9 @@ def credible_text(summary: Mapping[str, Any] | None) -> str:
     if summary["worst_set"] is None:
         return count
     worst = short_figure(Fraction(summary["exact"]) if summary["exact"] else summary["worst"])
-    return shortened(printable(f"{count}, worst {worst} at {' '.join(summary['worst_set'])}"))
+    player, label = summary["worst_set"]
+    where = f"{player} {situation(label, wording).words}".rstrip()
+    return shortened(printable(f"{count}, worst {worst} at {where}"))
 
 
 def verdict_texts(item: EquilibriumRecord) -> dict[str, str]:
@@ -192,6 +195,27 @@ class FoundEquilibrium:
     def where(self) -> str:
         """Place of the candidates in their family."""
         return spread(item.identity for item in self.members)
+
+    @cached_property
+    def words(self) -> str:
+        """What is played in it, in a few words; empty where it has none."""
+        return self._known("title")
+
+    @cached_property
+    def family(self) -> str:
+        """Name of the family of which it is a part; empty if of none."""
+        return self._known("family")
+
+    @cached_property
+    def meaning(self) -> str:
+        """Meaning of the parameter that says where candidates are: ``β: how often …``, or empty."""
+        leading, meaning = self._known("leading"), self._known("meaning")
+        return f"{symbol(leading)}: {meaning}" if meaning and self.where else ""
+
+    def _known(self, what: str) -> str:
+        """A text that its identity has, unless another version stored it."""
+        known: Mapping[str, Any] = self.members[0].identity or {}
+        return shortened(printable(known.get(what) or ""))
 
     def by(self, solver: str) -> list[Sequence[EquilibriumRecord]]:
         """Candidates of each cell of a solver."""
@@ -251,7 +275,8 @@ def equilibria_tables(
     of_each = ([each for each in ranked if each.by(own.solver)] for own in solvers)
     in_turn = dict.fromkeys(each for turn in zip_longest(*of_each) for each in turn if each)
     shown = list(in_turn)[: max(MOST_CLUSTERS, len(solvers))]
-    rows = tuple(_finders_row(i, solvers) for i in known if not is_cluster(i.name) or i in shown)
+    in_rows = [item for item in known if not is_cluster(item.name) or item in shown]
+    rows = tuple(_finders_row(item, solvers) for item in in_rows)
     finders = " ".join(name for row in rows for name in row.values["found by"])
     often = tuple(text for mark, text in _OFTEN.items() if mark in finders)
     notes_of = {"equilibrium": marks(row.label for row in rows), "found by": often}
@@ -260,7 +285,8 @@ def equilibria_tables(
         for column in _COLUMNS
         if any(row.values[column.title] is not None for row in rows)
     )
-    notes = []
+    notes = [f"{item.title}: {item.words}" for item in in_rows if item.words]
+    notes += dict.fromkeys(item.meaning for item in in_rows if item.meaning)
     if more := len(clusters) - len(shown):
         listed = "eqbench show RUN CELL --candidates lists all that a cell found"
         notes.append(f"{counted(more, 'more cluster')}; {listed}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from heapq import nlargest
 from itertools import chain, zip_longest
 from operator import itemgetter
@@ -12,8 +12,9 @@ from eqbench.errors import counted
 from eqbench.model.game import Game
 from eqbench.model.inspection import infosets_as_played
 from eqbench.model.profile import BehaviorProfile
+from eqbench.model.words import Wording, key_line, place_in_words, situation
 from eqbench.report import filled, read_data
-from eqbench.report.naming import credible_text, decimal, kind_of_match
+from eqbench.report.naming import credible_text, decimal, kind_of_match, symbol
 from eqbench.report.rows import Column, Report, Row, Table, mebibytes
 from eqbench.report.trials import game_title
 from eqbench.spec import parse_spec
@@ -26,8 +27,9 @@ SCHEMA = "eqbench.show/1"
 MOST_SETS = 400
 ROUNDING = 1e-13
 LONGEST_FRACTION = 40
-_SAID = (counted, game_title, shortened, printable, decimal, small, seconds, mebibytes)
-_FILTERS = {function.__name__: function for function in _SAID}
+_SAID = (counted, game_title, shortened, printable, decimal, small, seconds, mebibytes, symbol)
+_FILTERS: dict[str, Callable[..., str]] = {function.__name__: function for function in _SAID}
+_FILTERS["in_words"] = place_in_words
 _DATA = read_data("profile")
 _GRID = _DATA["szafron"]
 
@@ -79,26 +81,39 @@ def _szafron_grid(sets: Sequence[dict[str, Any]]) -> dict[str, list[list[float]]
     }
 
 
-def profile_report(facts: dict[str, Any], *, show_all: bool) -> Report:
-    """Return a cell, its candidate and what it plays; the most reached sets unless `show_all`."""
+def profile_report(
+    facts: dict[str, Any], *, show_all: bool, wording: Wording | None = None
+) -> Report:
+    """Return a cell, its candidate and what it plays, in words if the game declares any.
+
+    The most reached information sets, or all if `show_all`.
+    """
     found, sets = facts["candidate"], facts["information_sets"]
     title, *lines = filled("cell", facts, **_FILTERS)
     head = Table(title, lines=tuple(lines))
     if found is None:
         return Report((head,))
     is_equilibrium = found["max_regret"] <= DEFAULT_TOLERANCE * facts["payoff_scale"]
-    figures = figures_table(facts["players"], found, is_equilibrium=is_equilibrium)
+    players = facts["players"]
+    figures = figures_table(players, found, is_equilibrium=is_equilibrium, wording=wording)
     most = len(sets) if show_all else MOST_SETS
     reached = sorted(nlargest(most, range(len(sets)), key=lambda at: sets[at]["reach"]))
     by_player = grouped((sets[at] for at in reached), itemgetter("player"))
-    played = map(_sets_table, by_player, by_player.values())
-    grid = [_grid_table(facts["szafron"])] if facts["szafron"] else []
+    played = [_sets_table(player, own, wording) for player, own in by_player.items()]
+    grid = [_grid_table(facts["szafron"], wording)] if facts["szafron"] else []
     more = f"These are the {most} most reached of {len(sets):,} information sets; --all prints all."
     notes = (more,) if most < len(sets) else ()
-    return Report((head, figures, *played, *grid), (_DATA["legend"], *notes))
+    key = filter(None, [key_line(wording)])
+    return Report((head, figures, *played, *grid), (*key, _DATA["legend"], *notes))
 
 
-def figures_table(players: Sequence[str], found: dict[str, Any], *, is_equilibrium: bool) -> Table:
+def figures_table(
+    players: Sequence[str],
+    found: dict[str, Any],
+    *,
+    is_equilibrium: bool,
+    wording: Wording | None = None,
+) -> Table:
     """Table of payoffs and regrets as JSON values have them, below which equilibrium that is."""
     exact, sums, notes = found.get("exact"), _DATA["sums"], list[str]()
     rounded = found | {"exploitability": found["nash_conv"] / len(players)}
@@ -122,13 +137,15 @@ def figures_table(players: Sequence[str], found: dict[str, Any], *, is_equilibri
         notes.append("Regrets around 1e-16 are rounding; eqbench verify --exact tells.")
     columns = [Column(title, **own) for title, own in _DATA["figures"].items() if title in sides]
     values = zip_longest(*(sides[column.title] for column in columns))
+    # what another version stored has no words
     identity: dict[str, Any] = found["identity"] or {}
+    identity = identity and {"title": "", "meaning": ""} | identity
     off_path = identity.get("off_path", {})
     facts = {
         **{"identity": identity, "is_equilibrium": is_equilibrium, "unresolved": UNRESOLVED},
         **{"resolved": found.get("resolved", True), "proofs": found.get("proofs")},
-        **{"credible": credible_text(found.get("credible")), "kind": found.get("kind")},
-        "verdicts": found.get("verdicts", {}),
+        **{"credible": credible_text(found.get("credible"), wording), "kind": found.get("kind")},
+        **{"verdicts": found.get("verdicts", {}), "wording": wording},
         "is_proved": exact is not None and set(exact["regrets"]) == {"0"},
         "closeness": _DATA["closeness"].get(kind_of_match(identity)) if identity else None,
         "differences": sorted(off_path.items(), key=lambda item: -abs(item[1])),
@@ -139,13 +156,14 @@ def figures_table(players: Sequence[str], found: dict[str, Any], *, is_equilibri
     )
 
 
-def _sets_table(player: str, sets: Sequence[dict[str, Any]]) -> Table:
+def _sets_table(player: str, sets: Sequence[dict[str, Any]], wording: Wording | None) -> Table:
     """What a player does, with one action in a row, or both where there are never more."""
     # three actions in a row would not fit into 80 columns
     abreast = 2 if max(len(item["actions"]) for item in sets) == 2 else 1
     titles, rows = [*_DATA["sets"]][: 4 + 3 * abreast], []
     for item in sets:
-        label, reach = _label(item["label"]), _number(item["reach"])
+        label = _label(situation(item["label"], wording).short)
+        reach = _number(item["reach"])
         loss = _number(item["loss"]) if item.get("refuted") else ""
         head = [label, "unreached" if reach == "0" else reach, _number(item["own_reach"]), loss]
         for first in range(0, len(item["actions"]), abreast):
@@ -159,15 +177,18 @@ def _sets_table(player: str, sets: Sequence[dict[str, Any]]) -> Table:
     return Table(_label(player), columns, tuple(rows))
 
 
-def _grid_table(grid: dict[str, list[list[float]]]) -> Table:
+def _grid_table(grid: dict[str, list[list[float]]], wording: Wording | None) -> Table:
     """Szafron's letters, a row for each situation."""
     columns = [Column("", identifies=True), Column("player"), Column("after")]
-    columns += [Column(f"j = {card}", "number") for card in _GRID["cards"]]
+    cards = [situation(f"{card}:", wording).private for card in _GRID["cards"]]
+    titles = (f"j = {k} {card}".rstrip() for k, card in zip(_GRID["cards"], cards, strict=True))
+    columns += [Column(title, "number") for title in titles]
     rows = []
     for letter, own in _GRID["letters"].items():
         for k, history in enumerate(own["situations"]):
             shares = (_number(by_situation[k]) for by_situation in grid[letter])
-            values = (f"{letter}_j{k + 1}", own["player"], _label(history), *shares)
+            words = situation(f"1:{history}", wording).moves or history
+            values = (f"{letter}_j{k + 1}", own["player"], _label(words), *shares)
             rows.append(Row.of(columns, values))
     return Table(_GRID["title"], tuple(columns), tuple(rows))
 

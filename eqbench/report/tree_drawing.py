@@ -22,6 +22,7 @@ from eqbench.model.builder import payoff_rows
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.rational import short_figure
 from eqbench.model.tree import TERMINAL, FloatArray, GameTree, IntArray
+from eqbench.model.words import Wording, situation
 from eqbench.text import printable
 
 MAX_NODES = 1500
@@ -38,12 +39,18 @@ _MEASURES = {"RADIUS": RADIUS, "MARGIN": MARGIN, "ROW_GAP": ROW_GAP, "TERMINAL":
 number_text = partial(short_figure, most=9, digits=4)
 
 
-def draw_tree(tree: GameTree, spec: str, profile: BehaviorProfile | None = None) -> str:
+def draw_tree(
+    tree: GameTree,
+    spec: str,
+    profile: BehaviorProfile | None = None,
+    wording: Wording | None = None,
+) -> str:
     """Draw a tree of at most 1,500 nodes as SVG, under a caption that calls it `spec`.
 
     Players differ in color, shape and number. Information sets are labeled, and those of
     several nodes joined by dashed lines. With a profile, edges are as wide as their frequency,
-    and what is played or reached with less than 1e-6 is dotted and pale.
+    and what is played or reached with less than 1e-6 is dotted and pale. With a wording, labels of
+    information sets and outcomes of chance are in words.
     """
     if tree.n_nodes > MAX_NODES:
         raise UsageError(
@@ -61,7 +68,7 @@ def draw_tree(tree: GameTree, spec: str, profile: BehaviorProfile | None = None)
         expected = [f"{name} {number_text(u)}" for name, u in zip(names, payoffs, strict=True)]
     known = report.templates(printable, number=number_text, text_width=text_width)
     text = known.get_template("tree.svg", globals=vars(report) | _MEASURES).render(
-        _layout(tree, share),
+        _layout(tree, share, wording),
         **{"tree": tree, "spec": spec, "names": names, "share": share},
         **{"reach": reach, "is_off": is_off, "expected": expected},
     )
@@ -79,13 +86,13 @@ def _shares(tree: GameTree, profile: BehaviorProfile | None) -> NDArray[np.objec
     return share
 
 
-def _layout(tree: GameTree, share: NDArray[np.object_]) -> dict[str, Any]:
+def _layout(tree: GameTree, share: NDArray[np.object_], wording: Wording | None) -> dict[str, Any]:
     """Texts and places in pixels of all nodes, and where lines join those of information sets.
 
     `bend` is where the edge to a node becomes horizontal, `line` the place of the vertical line
     that joins a node with others of its depth: `joined` by nodes, `across` those of other depths.
     """
-    labels, edges = _texts(tree, share)
+    labels, edges = _texts(tree, share, wording)
     label, edge = (np.array([text_width(text) for text in texts]) for texts in (labels, edges))
     y = _heights(tree)
     joined, lane = _lanes(tree, y)
@@ -111,14 +118,25 @@ def _layout(tree: GameTree, share: NDArray[np.object_]) -> dict[str, Any]:
     }
 
 
-def _texts(tree: GameTree, share: NDArray[np.object_]) -> tuple[list[str], list[str]]:
+def _texts(
+    tree: GameTree, share: NDArray[np.object_], wording: Wording | None
+) -> tuple[list[str], list[str]]:
     """Texts at each node, payoffs at terminals, and on the edge that leads to it."""
-    labels = [_short(tree.infoset_labels[k]) if k >= 0 else "" for k in tree.infoset]
+    sets = [_short(situation(label, wording).words) for label in tree.infoset_labels]
+    labels = [sets[k] if k >= 0 else "" for k in tree.infoset]
+    private = wording.private if wording else {}
+    outcomes = {
+        node: _short(" ".join(private.get(part, part) for part in label.split(" ")))
+        for node, label in tree.chance_labels.items()
+    }
     for end, payoffs in zip(tree.terminals, payoff_rows(tree), strict=True):
         labels[end] = f"({', '.join(map(number_text, payoffs))})"
     edges = []
-    for infoset, move, frequency in zip(tree.infoset[tree.parent], tree.move, share, strict=True):
-        action = _short(tree.infoset_actions[infoset][move]) if infoset >= 0 else ""
+    above = zip(tree.infoset[tree.parent], tree.move, share, strict=True)
+    for node, (infoset, move, frequency) in enumerate(above):
+        action = outcomes.get(node, "")
+        if infoset >= 0:
+            action = _short(tree.infoset_actions[infoset][move])
         edges.append(f"{action} {'' if frequency is None else number_text(frequency)}".strip())
     return labels, ["", *edges[1:]]
 

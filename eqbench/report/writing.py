@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import chdir, suppress
+from dataclasses import replace
 from pathlib import Path
 
 from eqbench.documents import open_file, read_file, remove_files
 from eqbench.equilibria import known_sets
+from eqbench.equilibria.formulas import set_data, tree_data
 from eqbench.equilibria.known import meanings, payoff_ends
 from eqbench.errors import EqbenchError, UsageError, counted, first_of
+from eqbench.model.tree_files import content_hash
 from eqbench.registry import default_registry
+from eqbench.report.answer import MOST_GAMES
 from eqbench.report.cells import DEFAULT, FEW_CELLS, MOST_CELLS, View, report_on
 from eqbench.report.charts import GameFacts
 from eqbench.report.exports import results_csv, summary_csv
 from eqbench.report.formats import latex, macros, markdown
 from eqbench.report.html.page import index_page, report_page
+from eqbench.report.matrix import check_table, matrix, matrix_csv
 from eqbench.report.naming import symbol
 from eqbench.report.terminal import plain_text, print_report
-from eqbench.report.trials import entries_of, first_trials
-from eqbench.spec import is_foreign
+from eqbench.report.trials import entries_of, first_trials, titled
+from eqbench.spec import GAME_FILES, is_foreign
 from eqbench.store.json_lines import LineReader
 from eqbench.store.kept_runs import contents, packed
 from eqbench.store.run_folder import (
@@ -39,6 +44,7 @@ from eqbench.store.run_folder import (
 from eqbench.store.stored_run import StoredRun, is_run, read_run
 
 SUFFIXES = {"terminal": "txt", "md": "md", "csv": "csv", "tex": "tex", "html": "html"}
+LARGEST_FILE = 20_000  # nodes of a game that is read from its file again
 SUFFIXES["macros"] = "macros.tex"
 
 
@@ -171,19 +177,22 @@ def _name_in(folder: Path, run: Path) -> Path:
     return Path(next(n for n, file in places if not file.exists() or read_file(file) == manifest))
 
 
-def write_report(file: Path, text: str) -> None:
-    """Write a report into a file, whose folder may be new; UsageError if it cannot be
+def write_report(file: Path, text: str | bytes) -> None:
+    """Write a report or figure into a file, whose folder may be new; UsageError if it cannot be
     written, or something is there that eqbench did not write.
     """
+    end = TEXT_END if file.suffix == ".txt" else ""
+    write_data(file, text if isinstance(text, bytes) else f"{text}{end}".encode())
+
+
+def write_data(file: Path, data: bytes) -> None:
+    """Write the content of a report or picture; as :func:`write_report`."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         check_replaceable(file)
-        end = TEXT_END if file.suffix == ".txt" else ""
-        write_file(file, f"{text}{end}".encode())
+        write_file(file, data)
     except OSError as error:
-        raise UsageError(
-            f"cannot write {file}: {error.strerror}; choose another place with --out"
-        ) from None
+        raise UsageError(f"cannot write {file}: {error.strerror}; choose another place") from None
 
 
 def report_text(
@@ -196,9 +205,12 @@ def report_text(
 ) -> str:
     """Report on runs as text in a format, for a file in the folder `place`.
 
-    With `summarize` None a game with very many cells has a summary, where people read along also
-    with many of several seeds; CSV has all cells.
+    With `summarize` None a game with very many cells of several seeds has medians, where people
+    read along also one with many; CSV has all cells. LaTeX begins with a matrix of many games.
     """
+    check_table(view.table, [name])
+    if name == "csv" and view.is_matrix:
+        return matrix_csv(report_on(stored, view).tables[0], str(view.table))
     if name == "csv":
         return summary_csv(stored) if summarize else results_csv(stored)
     if name == "html":
@@ -209,6 +221,9 @@ def report_text(
         return plain_text(lambda console: print_report(tables, console, answer_first=True))
     if name == "md":
         return f"{markdown(tables)}\n{MARKDOWN_END}"
+    entries = entries_of(stored)
+    if name == "tex" and not view.is_matrix and len(titled(entries)) > MOST_GAMES:
+        tables = replace(tables, tables=(matrix(stored, entries), *tables.tables))
     return {"tex": latex, "macros": macros}[name](tables)
 
 
@@ -218,8 +233,29 @@ def page_of(
     """Page about stored runs, for a file in the folder `place`."""
     cells = entries_of(runs)  # games that are not shown need not be built
     shown = cells if summarize is False else first_trials(cells, MOST_CELLS)
-    specs = dict.fromkeys(entry.record.game_spec for entry in shown)
-    return report_page(runs, dict(game_facts(specs)), summarize=summarize, place=place)
+    contents = {entry.record.game_spec: entry.record.game_content for entry in shown}
+    facts = dict(_with_sets(dict(game_facts(contents)))) | dict(_of_files(contents))
+    return report_page(runs, facts, summarize=summarize, place=place)
+
+
+def _with_sets(facts: Mapping[str, GameFacts]) -> Iterator[tuple[str, GameFacts]]:
+    """Facts on games, with the formulas of their published sets."""
+    for spec, own in facts.items():
+        game, known = own.game, known_sets(own.game) if own.game else ()
+        if game and known:
+            own = replace(own, published=[set_data(game, each) for each in known])
+            own = replace(own, nodes=tree_data(game.tree))
+        yield spec, own
+
+
+def _of_files(contents: Mapping[str, str]) -> Iterator[tuple[str, GameFacts]]:
+    """Canonical specs of small games in files that still are what was run, by their content."""
+    for spec, content in contents.items():
+        if spec.lower().endswith(GAME_FILES):
+            with suppress(EqbenchError, OSError):
+                game = default_registry().load_game(spec, max_nodes=LARGEST_FILE)
+                if content == content_hash(game.tree):
+                    yield spec, GameFacts(game=game)
 
 
 def game_facts(specs: Iterable[str]) -> Iterator[tuple[str, GameFacts]]:
@@ -237,8 +273,11 @@ def game_facts(specs: Iterable[str]) -> Iterator[tuple[str, GameFacts]]:
             continue
         sources: dict[str, list[str]] = {}
         for known in known_sets(game):
-            signs = [f"{symbol(name)} is {meaning}" for name, meaning in meanings(known).items()]
+            signs = [
+                f"{symbol(name)} is {meaning}" for name, meaning in meanings(known, game).items()
+            ]
             for text in (known.source, *signs):
                 sources.setdefault(text, []).append(known.name)
         ends = {known.name: payoff_ends(known) or () for known in known_sets(game)}
-        yield spec, GameFacts(game.tree.payoff_scale, sources, ends)
+        titles = {known.name: (known.title, known.sentence) for known in known_sets(game)}
+        yield spec, GameFacts(game.tree.payoff_scale, sources, ends, titles, game.wording, game)

@@ -63,11 +63,16 @@ def profile_of_cell(run: str, cell: str) -> tuple[Any, StoredRun]:
 
     The form also has the `game_content` of the cell.
     """
-    stored, ranked = read_run(run_folder(run)), _RANKED.fullmatch(cell)
-    name, rank = (ranked[1], int(ranked[2])) if ranked else (cell, 0)
+    stored, (name, rank) = read_run(run_folder(run)), ranked(cell)
     record = stored.cell(name)
     data = read_profile(str(profile_file(stored, record, rank)))
     return data | {"game_content": record.game_content}, stored
+
+
+def ranked(cell: str) -> tuple[str, int]:
+    """The cell that ``CELL:2`` names, and the rank of its candidate, which is 0 unless given."""
+    parts = _RANKED.fullmatch(cell)
+    return (parts[1], int(parts[2])) if parts else (cell, 0)
 
 
 def profile_file(run: StoredRun, cell: CellRecord, rank: int) -> Path:

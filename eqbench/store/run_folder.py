@@ -135,9 +135,11 @@ PARTS = ("profiles", "traces", "logs")  # folders of the files that records name
 FILE_OF_CELL = re.compile(r"\w+/.*-([0-9a-f]+)-[0-9a-f]{4}(-\d+)?\.(json|npz|txt)")  # by its key
 
 # by which reports and drawings are known again: how they begin or end, or a line of a page
-_BEGIN = [b"run,key,game,", b"run,game,solver,", b"% Needs \\usepackage", b"% \\input this file"]
+_BEGIN = [b"run,key,game,", b"run,game,solver,", b"eqbench matrix"]
+_BEGIN += [b"% Needs \\usepackage", b"% \\input this file"]
 _BEGIN += [b'<svg xmlns="http://www.w3.org/2000/svg" role="img" font-family="Helvetica']
 MARKDOWN_END, TEXT_END = "<!-- written by eqbench -->\n", "(written by eqbench)\n"
+PDF_END, PNG_MARK = f"\n% {TEXT_END}".encode(), b"tEXtSoftware\0eqbench"
 MOST_REPORT_BYTES = 2**30
 PAGE_MARK = b'<meta name="generator" content="eqbench">'
 
@@ -462,15 +464,20 @@ def is_report(file: Path) -> bool:
     if file.is_symlink():
         return False
     data, ends = read_file(file, MOST_REPORT_BYTES), (MARKDOWN_END.encode(), TEXT_END.encode())
-    return not data or data.startswith((*_BEGIN,)) or data.endswith(ends) or PAGE_MARK in data
+    return (
+        not data
+        or data.startswith((*_BEGIN,))
+        or data.endswith(ends)
+        or PAGE_MARK in data
+        or PNG_MARK in data[:99]
+    )
 
 
 def check_replaceable(file: Path) -> None:
     """Raise a UsageError if a file is there that is not empty and no report or drawing of ours."""
     if file.is_file() and not is_report(file):
         raise UsageError(
-            f"{file} is there and no report of eqbench; move it away, or choose another place with "
-            "--out"
+            f"{file} is there and no report of eqbench; move it away, or choose another place"
         )
 
 

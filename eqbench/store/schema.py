@@ -115,6 +115,10 @@ class IdentityRecord(TypedDict):
     distance: Annotated[float, Meta(ge=0)]
     off_path: dict[str, float]
     dimension: Count | None
+    same_as: NotRequired[str]
+    title: NotRequired[Annotated[str, Meta(max_length=1000)]]
+    family: NotRequired[Annotated[str, Meta(max_length=1000)]]
+    meaning: NotRequired[Annotated[str, Meta(max_length=1000)]]
 
 
 # by the path of the profile; see RunFolder.write_derived

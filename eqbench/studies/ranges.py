@@ -40,6 +40,7 @@ from eqbench.text import cell_text
 SCHEMA = "eqbench.ranges/1"
 Sense = Literal["min", "max"]
 SENSES: tuple[Sense, Sense] = ("min", "max")
+SUM = "sum"  # of all payoffs, unless a player has this name
 # All these are shares of the payoff range for payoffs, and absolute for frequencies.
 AGREE = 1e-5  # up to which a verified value is that of a published end
 # Up to which a bound meets what was found. Constraints that hold to 1e-6 let frequencies be off
@@ -358,10 +359,10 @@ def quantities(tree: GameTree, request: RangesRequest) -> tuple[str, ...]:
     """
     labels = action_labels(tree)
     for name in request.of:
-        if name not in labels and name not in tree.players:
+        if name not in (*labels, *tree.players, SUM):
             raise UsageError(
                 f"--of {name}: there is no such player or action, such as P1 or "
-                f'"P3|3:KB|call"; {nearest(name, [*tree.players, *labels])}'
+                f'"P3|3:KB|call", and it is not {SUM}; {nearest(name, [*tree.players, *labels])}'
             )
         if name in labels and len(tree.infoset_actions[_place(tree, name)[1]]) == 1:
             raise UsageError(f"--of {name}: this is the only action there, so its frequency is 1")
@@ -475,7 +476,9 @@ class RangesStudy(Study[RangesRequest, RangesDocument, RangesDocument]):
         )
 
     def _range(self, run: StoredRun, name: str) -> QuantityRange:
-        game, kind = self.game, "payoff" if name in self.game.tree.players else "frequency"
+        game, kind = self.game, "frequency"
+        if name in (*game.tree.players, SUM):
+            kind = "payoff"
         unit = (game.tree.payoff_range or 1.0) if kind == "payoff" else 1.0
         cells, allowed = {cell.solver: cell for cell in run.finished}, CLOSED[kind] * unit
         low, high = (
@@ -529,6 +532,8 @@ def _value(
     tree, form = game.tree, game.sequence_form
     if name in tree.players:
         return {"found": float(item.payoffs[tree.players.index(name)])}
+    if name == SUM:
+        return {"found": math.fsum(item.payoffs)}
     data = read_profile(str(run.path / str(item.profile)))
     behavior = profile_from_json(tree, data).probabilities
     action, infoset = _place(tree, name)
@@ -546,11 +551,14 @@ def _apart(one: float | None, other: float | None) -> float | None:
 def _published(tree: GameTree, known: tuple[KnownSet, ...], name: str) -> Published | None:
     if not known:
         return None
-    place = (*tree.players, *action_labels(tree)).index(name)
+    names = (*tree.players, *action_labels(tree))
 
     def figure(piece: KnownSet, parameters: FloatArray) -> float:
+        payoffs = piece.payoffs_near(parameters)
+        if name not in names:
+            return float(np.sum(payoffs))
         behavior = piece.layout.behavior(piece.frequencies(parameters))
-        return float(np.append(piece.payoffs_near(parameters), behavior)[place])
+        return float(np.append(payoffs, behavior)[names.index(name)])
 
     sets = extremes_by_name(known, figure)
     lows, highs = zip(*sets.values(), strict=True)

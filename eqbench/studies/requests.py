@@ -226,7 +226,10 @@ class RangesRequest(StudyRequest):
     game: Annotated[str, _game("The game; needed unless a run is resumed.")]
     of: Annotated[
         tuple[str, ...],
-        _replaceable('A payoff, such as P1, or a frequency, such as "P3|3:KB|call".', Kind("NAME")),
+        _replaceable(
+            'A payoff, such as P1, the sum of all, or a frequency, such as "P3|3:KB|call".',
+            Kind("NAME"),
+        ),
     ] = ()
     payoffs: Annotated[bool, _replaceable("All payoffs; so it is without any selection.", FLAG)] = (
         False

@@ -36,7 +36,7 @@ NOBODY_WAITS = 2**62
 class CFRRule(NamedTuple):
     """A variant of CFR, as the kernels read it."""
 
-    averaging: int  # exponent of t in the weight of iteration t
+    averaging: float  # exponent of t in the weight of iteration t
     negligible: float  # positive regrets up to here count as zero
     # exponents of the discount of positive and of other regrets: infinite ones keep everything (+)
     # or nothing (-), see :func:`kept_share`
@@ -154,9 +154,7 @@ def advance(
     """
     players, turns = len(form.others) + 1, 0
     for t in range(start + 1, start + count + 1):
-        weight = 1.0
-        for _ in range(rule.averaging):
-            weight *= t
+        weight = float(t) ** rule.averaging
         keep_positive, keep_other = kept_share(t, rule.alpha), kept_share(t, rule.beta)
         for step in range(players if rule.alternating else 2 * players):
             player = step if step < players else step - players

@@ -24,15 +24,29 @@ if TYPE_CHECKING:
     from .iteration import CFRRule, State
 
 DISCOUNT_EXPONENTS = (1.5, 0.0)
-AVERAGING_EXPONENT = {"uniform": 0, "linear": 1, "quadratic": 2}
+AVERAGING_EXPONENT = {"uniform": 0.0, "linear": 1.0, "quadratic": 2.0}
+LARGEST_EXPONENT = 20.0  # so that sums of weights stay far from the largest float
+Averaging = Literal["uniform", "linear", "quadratic"] | float
 Advance = Callable[[int, int], None]
 
 
 class RegretMinimizer:
     """What solvers share that repeat an iteration on a :class:`State`."""
 
-    averaging: Any
+    averaging: Averaging
     start: Any
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.averaging, str) and not 0 <= self.averaging <= LARGEST_EXPONENT:
+            raise SpecError(
+                f"averaging={self.averaging:g}; choose uniform, linear, quadratic or an exponent "
+                f"from 0 to {LARGEST_EXPONENT:g}"
+            )
+
+    @property
+    def _exponent(self) -> float:
+        """Exponent of t in the weight of iteration t."""
+        return float(AVERAGING_EXPONENT.get(self.averaging, self.averaging))  # type: ignore[arg-type]
 
     @property
     def deterministic(self) -> bool:
@@ -71,7 +85,7 @@ class RegretMinimizer:
         from .iteration import NEGLIGIBLE, CFRRule
 
         return CFRRule(
-            averaging=AVERAGING_EXPONENT[self.averaging],
+            averaging=self._exponent,
             negligible=NEGLIGIBLE * game.tree.payoff_range,
             **variant,
         )
@@ -87,11 +101,14 @@ class CFR(RegretMinimizer):
 
     - CFR+ (Tammelin 2014): clipped regrets, linear averaging.
     - DCFR (Brown and Sandholm 2019): discounted regrets with exponents alpha and beta; their
-      gamma is 0 with uniform, 1 with linear and 2 with quadratic averaging. Linear CFR is
-      DCFR with alpha = beta = gamma = 1.
+      gamma is the exponent of averaging, 0 with uniform, 1 with linear and 2 with quadratic.
+      Linear CFR is DCFR with alpha = beta = gamma = 1.
     - Predictive CFR+ (Farina, Kroer and Sandholm 2021): clipped regrets, prediction,
       quadratic averaging. The prediction is the last counterfactual regret of the
       information set itself.
+    - DCFR+ and PDCFR+ (Xu, Li, Liu, Fu, Fu, Xing and Cheng, IJCAI 2024): regrets are discounted
+      and then clipped, beta = -inf, without and with prediction from the discounted regrets. The
+      authors' program discounts in DCFR+ by t^alpha / (t^alpha + 1.5), for which there is no option.
 
     Positive regrets up to 1e-12 times the payoff range count as zero, because otherwise
     rounding decides between actions that are equally good.
@@ -111,7 +128,7 @@ class CFR(RegretMinimizer):
     alpha : exponent of positive regrets where regrets=discounted, 1.5 unless given
     beta : exponent of negative regrets where regrets=discounted, 0 unless given
     predictive : whether the last regret counts once more for the next frequencies
-    averaging : weight of iteration t in the average profile, constant or t or t squared
+    averaging : weight of iteration t in the average profile: constant, t, t squared or t to a power
     alternating : whether players move in turn, each facing the others' newest frequencies
     start : frequencies of the first iteration, uniform or drawn from all simplices
     """
@@ -120,11 +137,12 @@ class CFR(RegretMinimizer):
     alpha: float | None = None
     beta: float | None = None
     predictive: bool = False
-    averaging: Literal["uniform", "linear", "quadratic"] = "uniform"
+    averaging: Averaging = "uniform"
     alternating: bool = True
     start: Literal["uniform", "random"] = "uniform"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         for name, usual in zip(("alpha", "beta"), DISCOUNT_EXPONENTS, strict=True):
             value = getattr(self, name)
             if self.regrets != "discounted":
@@ -193,7 +211,7 @@ class MirrorDescent(RegretMinimizer):
     slowing : exponent of the fall of steps, those of iteration t are step / t^slowing
     temperature : weight of the entropy in the first iteration, for payoffs divided by their range
     cooling : exponent of the fall of the temperature, 0 keeps it
-    averaging : weight of iteration t in the average profile, constant or t or t squared
+    averaging : weight of iteration t in the average profile: constant, t, t squared or t to a power
     alternating : whether players move in turn, each facing the others' newest frequencies
     start : frequencies of the first iteration, uniform or drawn from all simplices
     """
@@ -204,11 +222,12 @@ class MirrorDescent(RegretMinimizer):
     slowing: float = 0.25
     temperature: float = 0.25
     cooling: float = 0.75
-    averaging: Literal["uniform", "linear", "quadratic"] = "uniform"
+    averaging: Averaging = "uniform"
     alternating: bool = True
     start: Literal["uniform", "random"] = "uniform"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         for name in ("step", "slowing", "temperature", "cooling"):
             value = getattr(self, name)
             if not 0 <= value < math.inf or (name == "step" and value == 0):
@@ -229,7 +248,7 @@ class MirrorDescent(RegretMinimizer):
             form.arrays,
             ("behavioral", "dilated", "bidilated").index(self.values),
             *(self.step / unit, self.slowing, self.temperature * unit, self.cooling),
-            *(AVERAGING_EXPONENT[self.averaging], self.predictive, self.alternating),
+            *(self._exponent, self.predictive, self.alternating),
             replace(form, base=chance, slope=None).arrays.weight,
             *(np.zeros(size) for size in (form.n_sequences, form.n_infosets, form.n_sequences)),
         )
@@ -254,11 +273,11 @@ class ExternalSampling(RegretMinimizer):
 
     Parameters
     ----------
-    averaging : weight of iteration t in the average profile, constant or t or t squared
+    averaging : weight of iteration t in the average profile: constant, t, t squared or t to a power
     start : frequencies of the first iteration, uniform or drawn from all simplices
     """
 
-    averaging: Literal["uniform", "linear", "quadratic"] = "uniform"
+    averaging: Averaging = "uniform"
     start: Literal["uniform", "random"] = "uniform"
 
     deterministic: ClassVar[bool] = False

@@ -173,9 +173,7 @@ def advance(
     """Do the iterations ``start + 1`` to ``start + count``, in place."""
     players = len(form.others) + 1
     for t in range(start + 1, start + count + 1):
-        weight = 1.0
-        for _ in range(rule.averaging):
-            weight *= t
+        weight = float(t) ** rule.averaging
         for player in range(players):
             visited = walk_down(tree, player, rng, queue, state)
             walk_up(tree, rule, player, visited, queue, state)

@@ -29,7 +29,7 @@ In constant-sum games the first two and `sos1` take ``sum_i lambda_0(i) <= C`` a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -40,15 +40,25 @@ from .presolve import CompactGame
 from .program import Polynomial, Program, total
 
 Formulation = Literal["paper", "elimination", "aggregated", "constant_sum", "sos1", "mip"]
+# `smallest` and `spread` are of the players' payoffs, `nearest` is the distance from a plan.
+TargetKind = Literal["payoff", "frequency", "sum", "smallest", "spread", "nearest"]
 
 
 @dataclass(frozen=True)
 class Target:
     """What to optimize over all equilibria."""
 
-    player: int  # whose payoff, or whose frequency
-    sequence: int | None  # the sequence that ends in the action, None for the payoff
+    kind: TargetKind
     maximize: bool  # largest or smallest value
+    player: int = 0  # whose payoff, or whose frequency
+    sequence: int = 0  # that ends in the action of the frequency
+    # float64 (s,), weights of sequences to be near to
+    plan: FloatArray | None = field(default=None, compare=False)
+
+    @property
+    def in_payoffs(self) -> bool:
+        """Whether its values are in payoff units."""
+        return self.kind not in ("frequency", "nearest")
 
 
 def formulate(
@@ -210,25 +220,57 @@ class Formulated:
                 self.program.bound(self.slack[sequence], 0.0, most - float(low[sequence]))
 
     def objective(self, target: Target) -> Polynomial:
-        """The payoff of a player in equilibrium, or the frequency of an action, as a variable.
+        """What is optimized, of degree one."""
+        if target.kind == "payoff":
+            return self._payoff(target.player)
+        if target.kind == "frequency":
+            return self._frequency(target.sequence)
+        if target.kind == "nearest":
+            return self._distance(target.plan)
+        payoffs = [self._payoff(player) for player in range(self.game.n_players)]
+        if target.kind == "sum":
+            return total(payoffs)
+        smallest, largest = self.program.variable(), self.program.variable()
+        for payoff in payoffs:
+            self.program.require(Polynomial(payoff).add(smallest, -1.0), ">=")
+            if target.kind == "spread":
+                self.program.require(Polynomial(payoff).add(largest, -1.0), "<=")
+        return smallest if target.kind == "smallest" else largest.add(smallest, -1.0)
 
-        A frequency is the share in the weight of the sequence that leads there. Where that is
-        0 any share solves the equation.
+    def _payoff(self, player: int) -> Polynomial:
+        """The payoff of a player in equilibrium."""
+        value = self.value_of(player)
+        if value.degree <= 1:
+            return value
+        payoff = self.program.variable()
+        self.program.require(Polynomial(payoff).add(value, -1.0))
+        return payoff
+
+    def _frequency(self, sequence: int) -> Polynomial:
+        """The share of a sequence in the weight of the one that leads there, as a variable.
+
+        Where that is 0 any share solves the equation.
         """
-        if target.sequence is None:
-            value = self.value_of(target.player)
-            if value.degree <= 1:
-                return value
-            payoff = self.program.variable()
-            self.program.require(Polynomial(payoff).add(value, -1.0))
-            return payoff
-        own = self.weight[target.sequence]
-        above = self.weight[self.game.parent[self.game.sequence_infoset[target.sequence]]]
+        own = self.weight[sequence]
+        above = self.weight[self.game.parent[self.game.sequence_infoset[sequence]]]
         if above.degree == 0:
             return own
         share = self.program.variable(0.0, 1.0)
         self.program.require(share.times(above).add(own, -1.0))
         return share
+
+    def _distance(self, plan: FloatArray | None) -> Polynomial:
+        """Sum over the sequences of the absolute differences of their weights to a plan (s,)."""
+        assert plan is not None
+        distances = []
+        for weight, aim in zip(self.weight, plan.tolist(), strict=True):
+            if weight.degree:
+                distance = self.program.variable(0.0, 1.0)
+                for sign in (1.0, -1.0):
+                    row = Polynomial(distance).add(weight, sign)
+                    self.program.require(row.add({(): -sign * aim}), ">=")
+                distances.append(distance)
+        return total(distances)
 
 
 class Products:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 
-from eqbench.errors import SpecError, known_labels
+from eqbench.errors import ProfileError, SpecError, UsageError, known_labels
 from eqbench.model.facts import constant_sum, payoff_sums
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile, action_labels, label_parts
+from eqbench.model.profile_json import profile_from_json, read_profile
+from eqbench.model.realization import RealizationPlan
 from eqbench.model.sequence_form import SequenceForm
 from eqbench.model.tree import FloatArray
 from eqbench.solver import Availability, Candidate, Monitor, Termination
@@ -21,7 +23,7 @@ from ..polish.plans import SOLVED, PlanGame, PolishedPlans, measured, polish, wa
 from ..search import bounded, memory_refusal
 from ..semismooth import Semismooth
 from .backends import BackendAnswer, BackendLimits, Gurobi, Scip, backends, choose
-from .formulations import Formulated, Formulation, Target, formulate
+from .formulations import Formulated, Formulation, Target, TargetKind, formulate
 from .presolve import CompactGame, dominated_actions, value_bounds
 from .rational import REASON, ExactGame, exact_equilibrium
 
@@ -163,7 +165,11 @@ class NCP(ByProgram):
     polish : whether to improve the result to machine precision
     exact : whether to look for an equilibrium in fractions near the result; the seed chooses which
     sense : whether to look for the smallest or largest of what `of` names, over all equilibria
-    of : a payoff, such as "P1", or a frequency, such as "P3|3:KB|call"
+    of : a payoff such as P1, a frequency such as "P3|3:KB|call", sum, smallest, spread, nearest:FILE
+        These are the sum of the payoffs, the smallest of them (with sense=max), the difference of
+        the largest and the smallest (with sense=min), and the distance from the profile in a JSON
+        file (with sense=min): the sum, over all actions at choices, of how much the probabilities
+        differ with which their player's own play takes them.
     feasibility : how far constraints may be off, 1e-9 to 1e-3
     gap : relative gap between bound and best point at which an optimum counts as proved
     fallback : method that takes over, or none; auto is semismooth if the other options are as given
@@ -194,10 +200,11 @@ class NCP(ByProgram):
                 f'sense={self.sense} with of="{self.of}"; give both, for example sense=max with '
                 'of="P1", or none'
             )
-        if self.of and len(label_parts(self.of)) not in (1, 3):
+        nearest = self.of.startswith(f"{NEAREST}:")
+        if self.of and not nearest and len(label_parts(self.of)) not in (1, 3):
             raise SpecError(
                 f'of="{self.of}"; choose a player, such as "P1", or player, information set and '
-                'action, such as "P3|3:KB|call"'
+                'action, such as "P3|3:KB|call", or sum, smallest, spread or "nearest:FILE"'
             )
         if self.of and self.dominated == "remove":
             raise SpecError(
@@ -245,17 +252,43 @@ def find_target(options: ByProgram, game: Game) -> Target | None:
     if options.sense == "none":
         return None
     tree, maximize = game.tree, options.sense == "max"
+    if options.of not in tree.players:
+        word, colon, file = options.of.partition(":")
+        useful = _OVER_ALL.get(word) if bool(colon) == (word == NEAREST) else None
+        if useful not in (None, "any", options.sense):
+            raise SpecError(f"there is sense={useful} only")
+        if useful is not None:
+            plan = _plan_in(file, game) if colon else None
+            return Target(cast(TargetKind, word), maximize, plan=plan)
     player, *place = label_parts(options.of)
     who = _position("player", player, tree.players)
     if not place:
-        return Target(who, None, maximize)
+        return Target("payoff", maximize, who)
     own = tree.infosets_of(who)
     labels = tree.infoset_labels[own.start : own.stop]
     infoset = own[_position("information set", place[0], labels)]
     action = _position("action", place[1], tree.infoset_actions[infoset])
     if len(tree.infoset_actions[infoset]) == 1:
         raise SpecError("this is the only action there, so its frequency is 1")
-    return Target(who, int(tree.action_start[infoset]) + action + tree.n_players, maximize)
+    sequence = int(tree.action_start[infoset]) + action + tree.n_players
+    return Target("frequency", maximize, who, sequence)
+
+
+NEAREST = "nearest"
+# What concerns all players, by the sense that a program can express: the largest of smallest
+# payoffs is one over a convex set, the smallest is not.
+_OVER_ALL = {"sum": "any", "smallest": "max", "spread": "min", NEAREST: "min"}
+
+
+def _plan_in(file: str, game: Game) -> FloatArray:
+    """Realization plans (S,) of the profile in a file."""
+    if file in ("", "-"):
+        raise SpecError("name the JSON file of a profile, for example nearest:mine.json")
+    try:
+        profile = profile_from_json(game.tree, read_profile(file))
+    except (ProfileError, UsageError) as error:
+        raise SpecError(str(error)) from None
+    return RealizationPlan.of(game.sequence_form, profile.probabilities).weights
 
 
 def _position(kind: str, name: str, labels: tuple[str, ...]) -> int:
@@ -330,8 +363,12 @@ def set_up(options: ByProgram, game: Game) -> SetUp:
     if constant is not None:
         constant /= unit
     target = find_target(options, game)
-    if target is not None and target.sequence is not None:
+    if target is not None and target.kind == "frequency":
         target = replace(target, sequence=int(compact.alias[target.sequence]))
+    if target is not None and target.plan is not None:
+        plan = np.ones(compact.n_sequences)
+        plan[compact.alias] = target.plan
+        target = replace(target, plan=plan)
     formulated = formulate(compact, formulation, constant=constant, target=target)
     size = formulated.program.size  # bounds do not change it
     backend, available = choose(options.backend, size)
@@ -427,7 +464,7 @@ class ProgramRun:
             return self._take_over(method, answer)
         bound_text = ""
         if made.target is not None:
-            unit = made.unit if made.target.sequence is None else 1.0
+            unit = made.unit if made.target.in_payoffs else 1.0
             bound_text = self._record_bound(answer, made.target, unit)
         if answer.values is not None:
             self._hand_over(formulated.weights(answer.values), self._allowed(made))
@@ -549,9 +586,9 @@ class ProgramRun:
     def _credible(self, profile: BehaviorProfile) -> BehaviorProfile:
         """An equilibrium with the play off its path as the option says.
 
-        A frequency that was to be the largest may lie off the path.
+        A frequency that was to be the largest may lie off the path, as may what was to be near.
         """
-        if "|" in self._options.of:
+        if "|" in self._options.of or self._options.of.startswith(f"{NEAREST}:"):
             return profile
         return handed_over(self._options.offpath, self._game, self._monitor, profile).profile
 

@@ -87,7 +87,7 @@ def test_json_has_the_cell_its_candidate_and_every_information_set(place: Path) 
 
 
 def test_rank_chooses_the_candidate(place: Path) -> None:
-    best, second = (shown(place, "kuhn2/mccfr/0", "--rank", rank) for rank in "01")
+    best, second = (shown(place, f"kuhn2/mccfr/0:{rank}") for rank in "01")
     assert (best["rank"], second["rank"]) == (0, 1)
     assert best["candidate"]["max_regret"] == best["cell"]["max_regret"]
     assert second["candidate"]["max_regret"] > best["candidate"]["max_regret"]

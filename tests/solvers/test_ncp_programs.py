@@ -245,7 +245,7 @@ def test_binaries_admit_the_largest_regret_that_a_strategy_can_have() -> None:
 @pytest.mark.parametrize("player", range(3))
 def test_payoff_as_objective_has_the_value_of_the_payoff(formulation: str, player: int) -> None:
     game, plans = solved("kuhn3_reduced")
-    target = formulations.Target(player, None, maximize=True)
+    target = formulations.Target("payoff", True, player)
     payoff = measured(game, RealizationPlan(plans).to_behavior(game.sequence_form)).payoffs[player]
     worth, _ = best_replies(game.sequence_form, plans)
     check_objective(game, formulation, target, plans, worth[player], payoff)
@@ -260,7 +260,7 @@ def test_frequency_as_objective_is_the_share_in_the_weight_above(formulation: st
         above = form.parent[form.sequence_infoset[own[sequence]]]
         if plans[above] > 1e-9:
             share = plans[own[sequence]] / plans[above]
-            target = formulations.Target(0, sequence, maximize=False)
+            target = formulations.Target("frequency", False, 0, sequence)
             shares.add(check_objective(game, formulation, target, plans, share, share))
     assert shares == {0, 1}  # first actions are weights themselves, later ones are divided
 

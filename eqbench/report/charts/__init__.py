@@ -17,6 +17,8 @@ from typing import Any, Literal, get_args
 from zlib import crc32
 
 from eqbench.errors import UsageError, nearest
+from eqbench.model.game import Game
+from eqbench.model.words import Wording
 from eqbench.report.charts.answer import finds, tints
 from eqbench.report.naming import identity_text, kind_of_match
 from eqbench.report.trials import SHORTEST_S, RunCell, by_trial, entries_of, named, ranked
@@ -58,6 +60,15 @@ class GameFacts:
     sources: Mapping[str, Sequence[str]] = field(default_factory=dict)
     #: payoffs at both ends of published sets, or at the only point, where these can be drawn
     ends: Mapping[str, Sequence[Sequence[float]]] = field(default_factory=dict)
+    #: title and sentence of published sets by their names
+    titles: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    #: what the labels of information sets mean, for :func:`eqbench.model.words.situation`
+    wording: Wording | None = None
+    #: the game itself, if it was loaded
+    game: Game | None = None
+    #: published sets and the nodes of the tree, as :mod:`eqbench.equilibria.formulas` gives them
+    published: Sequence[Mapping[str, Any]] = ()
+    nodes: Mapping[str, Sequence[Any]] | None = None
 
 
 @dataclass(frozen=True)

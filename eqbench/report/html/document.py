@@ -100,6 +100,16 @@ class Table:
         return [[column.cell(value, with_unit=True) for column, value in row] for row in pairs]
 
 
+@dataclass(frozen=True)
+class Played:
+    """What is played in equilibria of a game, which readers choose, next to each other."""
+
+    name: str  # anchor
+    title: str  # of the game
+    game: str  # while which it is shown, by its place in the data
+    data: Mapping[str, Any]  # of :mod:`eqbench.report.html.equilibria`
+
+
 def page_table(table: ReportTable, name: str, **look: Any) -> Table:
     """A table of a report for a page, with the solver first, where it stays when it is scrolled."""
     split = table.with_payoff_columns("P")
@@ -117,7 +127,9 @@ class Tabs:
 
 
 # Blocks in a list stand side by side, one below the other on narrow screens.
-Block = Prose | FactList | Command | ChartBlock | Picture | Table | Tabs | Sequence["Block"]
+Block = (
+    Prose | FactList | Command | ChartBlock | Picture | Played | Table | Tabs | Sequence["Block"]
+)
 
 
 def document(
@@ -141,6 +153,8 @@ def document(
         parts = {title: _without_charts(part) for title, part in parts.items()}
         lead, charts = [*lead, lack], {}
     values: dict[str, Any] = {"datasets": {}, **(data or {}), "charts": charts}
+    played = {block.name: block.data for block in leaves if isinstance(block, Played)}
+    values |= {"played": played} if played else {}
     values["datasets"] = dict(values["datasets"])
     for name, rows in values["datasets"].items():
         columns = list(dict.fromkeys(column for row in rows for column in row))
@@ -158,8 +172,12 @@ def document(
         title=title,
         parts={title: blocks for title, blocks in parts.items() if blocks},
         lead=lead,
-        style=_file("page.css"),
-        scripts=[*([Markup(_vega())] if charts else []), _file("page.js")],
+        style=_file("page.css") + (_file("equilibria.css") if played else ""),
+        scripts=[
+            *([Markup(_vega())] if charts else []),
+            _file("page.js"),
+            *([_file("equilibria.js")] if played else []),
+        ],
         data=htmlsafe_json_dumps(values, allow_nan=False, separators=(",", ":")),
     )
 

@@ -20,6 +20,7 @@ from eqbench.report import charts, read_data
 from eqbench.report.answer import answer
 from eqbench.report.cells import COLUMNS, MOST_CELLS, MOST_REASONS, cell_table, report_on
 from eqbench.report.html import document as html
+from eqbench.report.html.equilibria import played
 from eqbench.report.naming import (
     LOOSE,
     FoundEquilibrium,
@@ -97,6 +98,7 @@ def report_page(
             html.Prose(notes, small=True),
             *(_notes(shown, report) if shown else []),
         ],
+        "What is played": [*played(charts.shown_games(shown, facts))],
         "Over seeds": _tables(report, "summary", len(games)) if summarize or is_thin else [],
         "Equilibria": [
             [*drawn(data, "payoffs"), *_sources(games)],

@@ -1,0 +1,247 @@
+"""Clusters of equilibria by what is played in them: ``P1 always plays beer``.
+
+A clause says what a player does at one information set, at all with the same history, or wherever
+it can take the action, and speaks only of where play gets to. It holds for all members of its
+cluster; of the other clusters it rules out those that clearly break it where their play gets to.
+
+Symbols in shapes: A actions, n clusters, N players, C clauses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eqbench.model.game import Game
+from eqbench.model.inspection import infoset_reach
+from eqbench.model.profile import BehaviorProfile
+from eqbench.model.tree import FloatArray
+from eqbench.model.words import deed, situation
+from eqbench.text import printable, shortened
+
+REACHED = 1e-6  # least probability with which play gets to an information set
+NEGLIGIBLE = 1e-4  # frequency that counts as never
+CLEAR = 0.01  # least difference by which a clause is broken
+DIGITS = (2, 4)  # of a frequency or payoff; the second where the first does not tell clusters apart
+LONGEST = 90  # characters of what describes a cluster that is the only one
+_MOST_CLUSTERS = 200
+_MOST_SUBJECTS = 40_000  # in all clusters; more would take seconds
+_MOST_NUMBERS = 20_000_000  # frequencies that are compared, and nodes that are swept
+_LONGEST_LABEL = 40
+_TELLING = (0, 3, 1, 2)  # ranks of clauses by what they tell of a cluster that is the only one
+
+
+@dataclass(frozen=True)
+class _Subject:
+    """Actions, one at each of some information sets of a player, and the words for them."""
+
+    actions: tuple[int, ...]
+    player: str
+    verb: str
+    where: str
+
+
+@dataclass(frozen=True)
+class Clause:
+    """A statement on the play of a cluster.
+
+    Attributes
+    ----------
+    text : the statement in words
+    player : whom it is about
+    actions : indices among the A actions; empty if it is about payoffs
+    low, high : frequencies that it allows where play gets to
+    rules_out : bool (n,), the other clusters that clearly break it
+    rank : smaller is better among clauses that rule out as many
+    """
+
+    text: str
+    player: str
+    actions: tuple[int, ...]
+    low: float
+    high: float
+    rules_out: NDArray[np.bool_]
+    rank: int
+
+
+def describe(
+    game: Game, clusters: Sequence[Sequence[BehaviorProfile]]
+) -> list[tuple[Clause, ...] | None]:
+    """Clauses by which each cluster of equilibria differs from all the others.
+
+    Parameters
+    ----------
+    clusters : profiles of the members of each
+
+    Returns
+    -------
+    list
+        None where no clauses tell a cluster from all others, and in games or lists that are too
+        large. Of a single cluster what is played most.
+    """
+    tree, members = game.tree, sum(map(len, clusters))
+    sizes = len(clusters) ** 2 * tree.n_actions, members * tree.n_nodes
+    if len(clusters) > _MOST_CLUSTERS or max(sizes) > _MOST_NUMBERS:
+        return [None] * len(clusters)
+    bounds = [_bounds(game, own) for own in clusters]
+    table = _Table(*(np.array(own) for own in zip(*bounds, strict=True)))
+    most = _MOST_SUBJECTS // len(clusters)
+    subjects = [own for own in _subjects(game) if table.is_telling(own.actions)][:most]
+    if len(clusters) == 1:
+        return [_alone(list(table.clauses(0, subjects, DIGITS[0])))]
+    return [_apart(game, table, at, subjects, clusters) for at in range(len(clusters))]
+
+
+def text_of(clauses: Sequence[Clause] | None) -> str:
+    """Clauses in one line; empty without any."""
+    return "; ".join(clause.text for clause in clauses or ())
+
+
+def _bounds(game: Game, members: Sequence[BehaviorProfile]) -> tuple[NDArray, ...]:
+    """Least and largest frequency (A,) of each action where members get to, NaN where none does.
+
+    Also whether all members get there.
+    """
+    tree, played = game.tree, list[FloatArray]()
+    for profile in members:
+        there = infoset_reach(tree, profile.probabilities)[tree.action_infoset] > REACHED
+        played.append(np.where(there, profile.probabilities, np.nan))
+    reached = np.logical_and.reduce(np.isfinite(played))
+    return np.fmin.reduce(played), np.fmax.reduce(played), reached
+
+
+def _subjects(game: Game) -> list[_Subject]:
+    """What clauses can be about, those with the fewest words first.
+
+    A clause on several sets needs the action at all of them, be it the only one there: a player
+    does not always fold who can only call with the best card.
+    """
+    tree, start = game.tree, game.tree.action_start.tolist()
+    single, by_history, everywhere = (dict[tuple[int, str, str], list[int]]() for _ in range(3))
+    sets_of, partial = dict[tuple[int, str], list[int]](), set[tuple[int, str]]()
+    for i, (player, label) in enumerate(zip(tree.infoset_player, tree.infoset_labels, strict=True)):
+        own, names = situation(label, game), tree.infoset_actions[i]
+        shown = f" at {shortened(printable(label), _LONGEST_LABEL)}" if label else ""
+        where = f" with {own.private} {own.history}" if own.private else shown
+        sets_of.setdefault((player, own.history), []).append(i)
+        for action, name in enumerate(names, start=start[i]):
+            everywhere.setdefault((player, name, ""), []).append(action)
+            if len(names) > 1:
+                single.setdefault((player, name, where), []).append(action)
+    for (player, history), sets in sets_of.items():
+        rows = [tree.infoset_actions[i] for i in sets] if history else []
+        for name in dict.fromkeys(name for row in rows for name in row):
+            if all(name in row for row in rows):
+                places = [start[i] + row.index(name) for i, row in zip(sets, rows, strict=True)]
+                by_history[player, name, f" {history}"] = places
+            else:
+                partial.add((player, name))
+    found = dict[tuple[int, ...], _Subject]()
+    for (player, name, where), actions in (
+        *everywhere.items(),
+        *by_history.items(),
+        *single.items(),
+    ):
+        if where or (player, name) not in partial:
+            verb, who = printable(deed(name, game)), printable(tree.players[player])
+            found.setdefault(tuple(actions), _Subject(tuple(actions), who, verb, where))
+    return list(found.values())
+
+
+class _Table:
+    """Frequencies that clusters play, float64 (n, A): the least and the largest of each."""
+
+    def __init__(self, low: FloatArray, high: FloatArray, reached: NDArray[np.bool_]) -> None:
+        self.low, self.high, self.reached = low, high, reached
+
+    def is_telling(self, actions: Sequence[int]) -> bool:
+        """Whether clusters differ in these actions, or there is only one cluster."""
+        low, high = self.low[:, actions], self.high[:, actions]
+        return len(low) == 1 or bool(np.any(np.fmax.reduce(high) - np.fmin.reduce(low) > 0))
+
+    def clauses(self, at: int, subjects: Sequence[_Subject], digits: int) -> Iterator[Clause]:
+        """Yield the clauses that hold in a cluster; frequencies have so many digits."""
+        for own in subjects:
+            for text, *facts in self._statements(at, own, digits):
+                yield Clause(f"{own.player} {text}", own.player, own.actions, *facts)
+
+    def _statements(self, at: int, own: _Subject, digits: int) -> Iterator[tuple[Any, ...]]:
+        low, high = self.low[:, own.actions], self.high[:, own.actions]
+        least, most = np.fmin.reduce(low[at]), np.fmax.reduce(high[at])
+        text = f"{own.verb}{own.where}"
+        if not self.reached[at, own.actions].any():  # play of some member does not get there
+            return
+        if least >= 1 - NEGLIGIBLE:
+            out = np.fmin.reduce(high, axis=1) < 1 - CLEAR
+            yield f"always {text}", 1 - NEGLIGIBLE, 1.0, out, 0
+        elif most <= NEGLIGIBLE:
+            out = np.fmax.reduce(low, axis=1) > CLEAR
+            yield f"never {text}", 0.0, NEGLIGIBLE, out, 1
+        elif len(own.actions) == 1 and least > CLEAR and most < 1 - CLEAR:
+            out = ((high <= NEGLIGIBLE) | (low >= 1 - NEGLIGIBLE))[:, 0]
+            yield f"at times {text}", CLEAR, 1 - CLEAR, out, 2
+            value, half = round((least + most) / 2, digits), 0.5 * 10.0**-digits
+            if value - half <= least and most <= value + half:
+                out = ((low > value + 2 * half) | (high < value - 2 * half))[:, 0]
+                yield f"{text} {value:g} of the time", value - half, value + half, out, 3
+
+
+def _apart(
+    game: Game,
+    table: _Table,
+    at: int,
+    subjects: Sequence[_Subject],
+    clusters: Sequence[Sequence[BehaviorProfile]],
+) -> tuple[Clause, ...] | None:
+    """Clauses that hold in a cluster and of which each other cluster breaks one."""
+    left, chosen = np.arange(len(clusters)) != at, list[Clause]()
+    for digits in DIGITS:
+        known = list(table.clauses(at, subjects, digits))
+        while left.any() and known:
+            counts = np.array([np.count_nonzero(clause.rules_out & left) for clause in known])
+            if not counts.max():
+                break
+            best = (known[k] for k in np.flatnonzero(counts == counts.max()))
+            chosen.append(min(best, key=lambda clause: (clause.rank, len(clause.text))))
+            left &= ~chosen[-1].rules_out
+    if left.any():
+        for clause in _payoff_clauses(game, at, clusters):
+            if not left.any():
+                break
+            if (clause.rules_out & left).any():
+                chosen.append(clause)
+                left &= ~clause.rules_out
+    return None if left.any() else tuple(chosen)
+
+
+def _payoff_clauses(
+    game: Game, at: int, clusters: Sequence[Sequence[BehaviorProfile]]
+) -> Iterator[Clause]:
+    """Yield what players have in a cluster, where that is one payoff."""
+    model = game.payoff_model()
+    payoffs = [[model.expected_payoffs(own.probabilities) for own in each] for each in clusters]
+    low, high = (np.array([bound(own, axis=0) for own in payoffs]) for bound in (np.min, np.max))
+    for digits in DIGITS:
+        half = 0.5 * 10.0**-digits
+        for player, name in enumerate(game.tree.players):
+            value = round((low[at, player] + high[at, player]) / 2, digits) + 0.0
+            least, most = value - half, value + half
+            if least <= low[at, player] and high[at, player] <= most:
+                out = (low[:, player] > most + half) | (high[:, player] < least - half)
+                text = f"{printable(name)} has {value:g}"
+                yield Clause(text, name, (), least, most, out, 4)
+
+
+def _alone(known: Sequence[Clause]) -> tuple[Clause, ...] | None:
+    """What is played at most information sets, one clause for each player while there is room."""
+    chosen = list[Clause]()
+    for player in dict.fromkeys(clause.player for clause in known):
+        about = (clause for clause in known if clause.player == player)
+        own = min(about, key=lambda c: (-len(c.actions), _TELLING.index(c.rank), len(c.text)))
+        if not chosen or len(text_of([*chosen, own])) <= LONGEST:
+            chosen.append(own)
+    return tuple(chosen) or None

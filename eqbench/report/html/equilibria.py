@@ -1,0 +1,139 @@
+"""What is played, as data for the card of a page: found profiles, and published sets to slide in.
+
+Profiles are embedded as far as there is room; of others the page links their files. The formulas of
+published sets are embedded as data, which the script of the page evaluates without `eval`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from eqbench.documents import read_file
+from eqbench.model.inspection import infoset_reach
+from eqbench.model.words import key_line
+from eqbench.report.charts import ShownGame
+from eqbench.report.html.document import Played
+from eqbench.report.naming import FoundEquilibrium, equilibria, spread
+from eqbench.report.profile_picture import blocks, most_reached, sets_of
+from eqbench.report.tree_drawing import NEGLIGIBLE
+from eqbench.report.trials import RunCell, began
+from eqbench.store.schema import EquilibriumRecord
+from eqbench.text import grouped
+
+MOST_PROFILES = 24  # of a game
+MOST_FREQUENCIES = 40_000  # of a page, each of which takes about four bytes
+MOST_ROWS = 60
+_MOST_LINKED = 12
+_DIGITS = 5
+
+
+def played(games: Sequence[ShownGame]) -> Iterator[Played]:
+    """The card of each game in which something was found, while there is room for profiles."""
+    room = MOST_FREQUENCIES
+    for place, shown in enumerate(games):
+        card, used = _card(shown, [*_chosen(equilibria(began(shown.entries)))], room)
+        room -= used
+        if card:
+            yield Played(f"played-{place}", shown.name, str(place), card)
+
+
+def _chosen(
+    found: Sequence[FoundEquilibrium],
+) -> Iterator[tuple[FoundEquilibrium, RunCell, EquilibriumRecord]]:
+    """The best candidates of cells, those of different equilibria first."""
+    turns = [sorted(item.cells, key=lambda own: own[1][0].max_regret) for item in found]
+    for turn in range(max(map(len, turns), default=0)):
+        for item, own in zip(found, turns, strict=True):
+            if turn < len(own):
+                yield item, own[turn][0], own[turn][1][0]
+
+
+def _card(
+    shown: ShownGame,
+    chosen: Sequence[tuple[FoundEquilibrium, RunCell, EquilibriumRecord]],
+    room: int,
+) -> tuple[dict[str, Any], int]:
+    """Data of the card of a game, and how many frequencies of profiles it embeds."""
+    game, profiles, left, used = shown.facts.game, list[dict[str, Any]](), [], 0
+    sets = sets_of(game) if game else []
+    players, reach = [*game.tree.players] if game else [], list[Any]()
+    for item, entry, candidate in chosen:
+        about = _about(item, entry, candidate, shown.facts.titles)
+        is_wanted = len(profiles) < MOST_PROFILES and used < room
+        shares = _shares(entry, candidate) if is_wanted else {}
+        if shares and not sets:
+            players = list(dict.fromkeys(player for player, *_ in shares))
+            by_set = grouped(shares, lambda key: key[:2])
+            sets = [(players.index(p), label, _actions(own)) for (p, label), own in by_set.items()]
+        keys = [(players[p], label, action) for p, label, actions in sets for action in actions]
+        if not shares or used + len(keys) > room or not shares.keys() <= set(keys):
+            left.append(about)
+            continue
+        used += len(keys)
+        values = np.array([shares.get(key, 0.0) for key in keys])
+        if game:
+            reach.append(infoset_reach(game.tree, values))
+        off = np.flatnonzero(reach[-1] < NEGLIGIBLE).tolist() if game else []
+        rounded = [round(value, _DIGITS) for value in values.tolist()]
+        profiles.append(
+            about | {"off": off, "values": [int(v) if v in (0, 1) else v for v in rounded]}
+        )
+    if not profiles:
+        return {}, 0
+    grids = blocks(sets, game.wording if game else None)
+    best = np.max(reach, axis=0) if reach else np.ones(len(sets))
+    grids, more = most_reached(grids, best, MOST_ROWS)
+    return {
+        **{"players": players, "profiles": profiles, "more": more},
+        "blocks": [vars(each) for each in grids],
+        "labels": [label for _, label, _ in sets],
+        "start": np.cumsum([0, *(len(actions) for *_, actions in sets)]).tolist(),
+        "key": key_line(game.wording) if game else "",
+        **{"published": shown.facts.published, "tree": shown.facts.nodes},
+        "files": left[:_MOST_LINKED],
+        "others": len(left),
+    }, used
+
+
+def _actions(keys: Sequence[tuple[str, str, str]]) -> tuple[str, ...]:
+    return tuple(action for *_, action in keys)
+
+
+def _about(
+    item: FoundEquilibrium,
+    entry: RunCell,
+    candidate: EquilibriumRecord,
+    titles: Mapping[str, tuple[str, str]],
+) -> dict[str, Any]:
+    """Which profile it is, what it pays, and where its file is."""
+    identity: dict[str, Any] = dict(candidate.identity or {})
+    credible: dict[str, Any] = dict(candidate.credible or {})
+    return {
+        **{"name": item.title, "run": entry.run, "solver": entry.solver},
+        "title": identity.get("title") or titles.get(item.name, ("", ""))[0],
+        **{"seed": entry.record.seed, "where": spread([candidate.identity])},
+        **{"path": candidate.profile, "max_regret": candidate.max_regret},
+        **{"payoffs": list(candidate.payoffs), "incredible": credible.get("worst_set")},
+        "credible": [credible["credible"], credible["sets"]] if credible else None,
+    }
+
+
+def _shares(entry: RunCell, candidate: EquilibriumRecord) -> dict[tuple[str, str, str], float]:
+    """Frequencies in a stored profile; none if it is missing or damaged."""
+    if entry.source is None or not candidate.profile:
+        return {}
+    try:
+        behavior = json.loads(read_file(entry.source.path / candidate.profile))["behavior"]
+        return {
+            (player, label, action): float(Fraction(str(share)))
+            for player, sets in behavior.items()
+            for label, shares in sets.items()
+            for action, share in shares.items()
+        }
+    except (OSError, ArithmeticError, ValueError, LookupError, TypeError, AttributeError):
+        return {}  # a page can do without

@@ -1,0 +1,254 @@
+"""What one or two profiles play, as a picture: a grid of situations and cards, or a table of sets.
+
+Every cell is an information set with a bar, divided among its actions. Games that declare what
+their labels mean have a column for each card; of other games each row is an information set.
+"""
+
+from __future__ import annotations
+
+import struct
+import textwrap
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from heapq import nlargest
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eqbench import report
+from eqbench.errors import UsageError
+from eqbench.extras import needed_for
+from eqbench.model.game import Game
+from eqbench.model.inspection import infoset_reach
+from eqbench.model.profile import BehaviorProfile
+from eqbench.model.words import Wording, key_line, situation
+from eqbench.report.tree_drawing import NEGLIGIBLE, number_text, text_width
+from eqbench.store.run_folder import PDF_END, PNG_MARK
+from eqbench.text import printable
+from eqbench.verification import Verifier
+
+MOST_ROWS = 40
+MOST_COLUMNS = 16
+DIFFERENT = 5e-4  # up to which two frequencies are the same to who reads three decimals
+FORMATS = (".svg", ".png", ".pdf")
+_LONGEST = {"title": 120, "words": 52, "action": 16, "column": 10, "cell": 46}  # characters
+_FONT = 12.0
+_GRID_CELL, _TABLE_CELL, _GAP, _MARGIN = 66.0, 250.0, 26.0, 16.0
+_MEASURES = {"MARGIN": _MARGIN, "ROW": 36.0, "LINE": 17.0, "BAR": 10.0, "PAD": 5.0}
+
+
+@dataclass(frozen=True)
+class Block:
+    """The information sets of one player.
+
+    Attributes
+    ----------
+    player : position of the player
+    columns : what players hold, such as cards; one empty text if rows are information sets
+    rows : of each the situation in words, its actions, and the information set in each column, -1
+        where there is none
+    """
+
+    player: int
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[str, ...], tuple[int, ...]], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """A profile to be drawn, and what is known about it.
+
+    Attributes
+    ----------
+    title : which profile it is; empty if it needs none
+    credible : whether some belief supports what is played at each information set, if it was judged
+    """
+
+    profile: BehaviorProfile
+    title: str = ""
+    credible: Sequence[bool] = field(default=())
+
+
+def blocks(sets: Sequence[tuple[int, str, Sequence[str]]], wording: Wording | None) -> list[Block]:
+    """Grids of information sets, each given by its player, label and actions."""
+    found = []
+    for player in dict.fromkeys(player for player, *_ in sets):
+        own = [
+            (at, situation(label, wording), tuple(actions))
+            for at, (owner, label, actions) in enumerate(sets)
+            if owner == player
+        ]
+        cards = dict.fromkeys(where.private for _, where, _ in own)
+        if "" in cards or not 1 < len(cards) <= MOST_COLUMNS:
+            rows = tuple((where.words or '""', actions, (at,)) for at, where, actions in own)
+            found.append(Block(player, ("",), rows))
+            continue
+        grid: dict[tuple[str, tuple[str, ...]], dict[str, int]] = {}
+        for at, where, actions in own:
+            grid.setdefault((where.history, actions), {})[where.private] = at
+        places = {key: tuple(of.get(card, -1) for card in cards) for key, of in grid.items()}
+        lines = tuple((*key, at) for key, at in places.items())
+        found.append(Block(player, tuple(cards), lines))
+    return found
+
+
+def most_reached(
+    grids: Sequence[Block], reach: NDArray[np.float64], most: int
+) -> tuple[list[Block], int]:
+    """The rows that are reached most, in their order, and how many others there are."""
+    rows = [(b, row) for b, block in enumerate(grids) for row in block.rows]
+    best = [max(reach[at] for at in places if at >= 0) for _, (*_, places) in rows]
+    kept = sorted(nlargest(most, range(len(rows)), key=best.__getitem__))
+    by_block = [tuple(rows[k][1] for k in kept if rows[k][0] == b) for b in range(len(grids))]
+    shown = [
+        Block(block.player, block.columns, own)
+        for block, own in zip(grids, by_block, strict=True)
+        if own
+    ]
+    return shown, len(rows) - len(kept)
+
+
+def sets_of(game: Game) -> list[tuple[int, str, tuple[str, ...]]]:
+    """Player, label and actions of each information set of a game."""
+    tree = game.tree
+    owners = tree.infoset_player.tolist()
+    return list(zip(owners, tree.infoset_labels, map(tuple, tree.infoset_actions), strict=True))
+
+
+def draw_profiles(
+    game: Game, shown: Sequence[Shown], *, title: str = "", most: int = MOST_ROWS
+) -> str:
+    """Draw what one or two profiles of a game play, as SVG, under its spec or another title.
+
+    Information sets that are reached with less than 1e-6 are pale, those at which two profiles
+    differ by more than 0.0005 are framed. Of many rows the `most` reached ones are drawn. Payoffs
+    are measured.
+    """
+    tree, verifier = game.tree, Verifier(game.tree)
+    reaches = [infoset_reach(tree, each.profile.probabilities) for each in shown]
+    grids, left_out = most_reached(
+        blocks(sets_of(game), game.wording), np.max(reaches, axis=0), most
+    )
+    is_different = np.zeros(tree.n_infosets, dtype=bool)
+    if len(shown) > 1 and tree.n_infosets:
+        gap = np.ptp([each.profile.probabilities for each in shown], axis=0)
+        is_different = np.maximum.reduceat(gap, tree.action_start[:-1]) > DIFFERENT
+    cell = max(map(_cell_width, grids), default=_TABLE_CELL)
+    head = max((_head_width(row) for block in grids for row in block.rows), default=0.0)
+    widest = max((len(block.columns) for block in grids), default=1)
+    span = max(widest * cell, 190.0) + _GAP
+    width = max(head + len(shown) * span, 460.0) + 2 * _MARGIN
+    panels = []
+    for side, (each, reach) in enumerate(zip(shown, reaches, strict=True)):
+        payoffs: Any = verifier.verify(each.profile).payoffs
+        paid = [f"{n} {number_text(u)}" for n, u in zip(tree.players, payoffs, strict=True)]
+        room = span - _GAP if len(shown) > 1 else width - 2 * _MARGIN
+        left = _MARGIN + head + side * span
+        panels.append(
+            {
+                "x": left,
+                "text_x": left if len(shown) > 1 else _MARGIN,
+                "titles": _lines(_cut(each.title, "title"), room, 1.15),
+                "notes": _lines(f"Payoffs: {', '.join(paid)}", room),
+                "cells": [
+                    [[_cell(tree, each, reach, at, block) for at in places] for *_, places in rows]
+                    for block, rows in ((block, block.rows) for block in grids)
+                ],
+            }
+        )
+    has_marks = any(len(each.credible) for each in shown)
+    said = report.read_data("profile")["picture"]
+    notes = [key_line(game.wording), said["bars"]]
+    notes += [said["framed"]] * bool(is_different.any()) + [said["credible"]] * has_marks
+    notes += [said["left_out"].format(left_out)] * bool(left_out)
+    title = _cut(title or game.spec, "title")
+    known = report.templates(printable, cut=_cut, text_width=text_width)
+    text = known.get_template("profile.svg", globals=vars(report) | _MEASURES).render(
+        **{"spec": title, "players": tree.players, "panels": panels},
+        **{"blocks": grids, "cell": cell, "head": head, "width": width},
+        **{"is_different": is_different, "full": printable},
+        notes=[line for note in notes if note for line in _lines(note, width - 2 * _MARGIN)],
+        heading=_lines(title, width - 2 * _MARGIN, 1.25),
+    )
+    return f"{text}\n".encode("ascii", "xmlcharrefreplace").decode()
+
+
+def _cell(tree: Any, each: Shown, reach: NDArray, at: int, block: Block) -> dict[str, Any] | None:
+    """Bar and texts of an information set, None where there is none."""
+    if at < 0:
+        return None
+    own = slice(tree.action_start[at], tree.action_start[at + 1])
+    values = (each.profile.exact or each.profile.probabilities.tolist())[own]
+    actions, texts = tree.infoset_actions[at], [*map(share_text, values)]
+    named = [
+        f"{_cut(action, 'action')} {text}".removesuffix(" 1")
+        for action, text in zip(actions, texts, strict=True)
+        if text != "0"
+    ]
+    in_grid = len(block.columns) > 1
+    numbers = texts[-1] if len(texts) == 2 else " ".join(texts)
+    is_off = bool(reach[at] < NEGLIGIBLE)
+    return {
+        **{"at": at, "shares": [float(value) for value in values], "is_off": is_off},
+        "text": _cut(numbers if in_grid else ", ".join(named), "cell"),
+        "title": f"{tree.infoset_labels[at]}: {', '.join(named)}",
+        "credible": each.credible[at] if is_off and len(each.credible) else None,
+    }
+
+
+def share_text(value: Any) -> str:
+    """A frequency as a short fraction or three decimals; 0 and 1 are those within 1e-6."""
+    if min(value, 1 - value) < NEGLIGIBLE:
+        return str(round(value))
+    text = str(value)
+    if "/" in text and len(text) <= 5:
+        return text
+    shown = f"{float(value):.3f}".rstrip("0")
+    return {"0.": "<.001", "1.": ">.999"}.get(shown, shown)
+
+
+def _cell_width(block: Block) -> float:
+    if len(block.columns) == 1:
+        return _TABLE_CELL
+    most = max(len(actions) for _, actions, _ in block.rows)
+    return _GRID_CELL if most <= 2 else 26.0 + 30.0 * min(most, 6)
+
+
+def _head_width(row: tuple[str, tuple[str, ...], Any]) -> float:
+    words, actions, _ = row
+    swatches = sum(text_width(_cut(action, "action"), 10.0) + 20 for action in actions[:6])
+    return max(text_width(_cut(words, "words"), _FONT), swatches) + 14
+
+
+def _cut(text: str, what: str) -> str:
+    """A text that strangers wrote, printable and bounded; of what is long the end matters too."""
+    text, most = printable(text), _LONGEST[what]
+    return text if len(text) <= most else f"{text[: most // 2 - 1]}…{text[-(most // 2) :]}"
+
+
+def _lines(text: str, width: float, size: float = 1.0) -> list[str]:
+    return textwrap.wrap(text, max(int(width / (0.62 * _FONT * size)), 12))
+
+
+def rendered(svg: str, suffix: str) -> bytes:
+    """A picture as the content of a file, by the suffix of its name; it says who wrote it.
+
+    Raises
+    ------
+    UsageError
+        If the suffix is none of `FORMATS`, or what converts pictures is not installed.
+    """
+    if suffix not in FORMATS:
+        raise UsageError(f"a picture is saved as {', '.join(FORMATS)}, not as {suffix!r}")
+    if suffix == ".svg":
+        return svg.encode()
+    with needed_for("a picture as PNG or PDF"):
+        import vl_convert
+    if suffix == ".pdf":
+        return bytes(vl_convert.svg_to_pdf(svg)) + PDF_END
+    data = bytes(vl_convert.svg_to_png(svg, scale=2.0))
+    chunk = PNG_MARK  # its type and text, before the checksum
+    length, check = struct.pack(">I", len(chunk) - 4), struct.pack(">I", zlib.crc32(chunk))
+    return data[:33] + length + chunk + check + data[33:]  # behind the header
