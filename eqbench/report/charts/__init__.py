@@ -42,6 +42,7 @@ SAME = 1e-5  # of the payoff range: below which payoffs are the same
 EQUILIBRIUM = 1e-6  # of the payoff range: up to which regret a profile counts as an equilibrium
 COARSE = 1e-3  # of the payoff range: a target that most methods reach
 _USUAL_TARGET = 1e-10  # of the payoff range, where a run was given none
+_SHORT = 24  # letters of a title that leave room for another
 _MOST_DRAWN = 1000  # equilibria, the best of each cell
 _METRICS = ("max_regret", "nash_conv")
 _FIELDS = (
@@ -272,6 +273,7 @@ def specification(name: str, data: Mapping[str, Rows], **values: str) -> dict[st
         "@tints": [row["color"] for row in tint.values()],
         "@words": {name: row["title"] for name, row in tint.items()},
         "@named": named,
+        "@columns": 1 if any(len(row["title"]) > _SHORT for row in tint.values()) else 2,
         **{f"@{key}": [look[key] for look in looked] for key in ("color", "strokeDash", "shape")},
     }
     common, own = _template("style")["common"], _template(name, given)
