@@ -155,8 +155,7 @@ def credible_text(summary: Mapping[str, Any] | None, wording: Wording | None = N
     if summary["worst_set"] is None:
         return count
     worst = short_figure(Fraction(summary["exact"]) if summary["exact"] else summary["worst"])
-    player, label = summary["worst_set"]
-    where = f"{player} {situation(label, wording).words}".rstrip()
+    where = " ".join(situation(part, wording).words for part in summary["worst_set"])
     return shortened(printable(f"{count}, worst {worst} at {where}"))
 
 

@@ -13,6 +13,7 @@ from eqbench.cli import app
 from eqbench.cli.report import page_file
 from eqbench.errors import UsageError
 from eqbench.harness.experiment import Experiment, Request, experiment_text, read_experiment
+from eqbench.model.words import situation
 from eqbench.report.html.document import Command
 from eqbench.report.html.page import about
 from eqbench.report.writing import game_facts
@@ -93,13 +94,14 @@ def commands_of(run: Path) -> dict[str, str]:
 def test_sources_and_symbols_of_published_sets_are_handed_over() -> None:
     """Szafron, Gibson and Sturtevant (2013), Table 3: β is b21 where c11 = 0, else b11."""
     facts = dict(game_facts([KUHN3, "kuhn(players=2)"]))
-    at = "how often P{} plays bet at the information set {}".format
     (source, *symbols) = facts[KUHN3].sources.items()
     assert source[0].startswith("Szafron, Gibson")
     first, inner, last = (f"szafron:{name}" for name in ("c11=0", "0<c11<1/2", "c11=1/2"))
-    assert {text: set(names) for text, names in symbols} == {
-        f"c11 is {at(3, '1:KK')}": {first, inner, last},
-        f"β is b21: {at(2, '2:K')}": {first},
-        f"β is b11: {at(2, '1:K')}": {inner, last},
-    }
-    assert [*facts["kuhn(players=2)"].sources][1:] == [f"α is {at(1, '1:')}"]
+    (c11, of_c11), (beta, of_beta) = symbols
+    assert set(of_c11) == set(of_beta) == {first, inner, last}
+    assert c11 == "c11 is how often P3 bets with J after check–check"
+    assert beta.startswith("β is how often player 2 bluffs")
+    assert set(facts[KUHN3].titles) == {first, inner, last}
+    assert situation("2:KB", facts[KUHN3].wording).private == "Q"
+    (_, alpha) = facts["kuhn(players=2)"].sources
+    assert alpha.startswith("α is how often player 1 bluffs with J")
