@@ -2,8 +2,9 @@
 
 Usage: python tools/report_screenshots.py RUN [--out DIR]
 
-Writes wide.png (the first screen at 1400 pixels), figures.png (payoffs, and where time went) and narrow.png (as on a telephone, three pieces side by side). Needs playwright
-and a Chromium on the path; Pillow comes with matplotlib.
+Writes wide.png (the first screen at 1400 pixels), figures.png (payoffs, and where time went) and
+narrow.png (as on a telephone, three pieces side by side). Needs playwright and a Chromium on the
+path; Pillow comes with matplotlib.
 """
 
 from __future__ import annotations
@@ -61,9 +62,7 @@ def screenshots(text: str) -> dict[str, Image.Image]:
         page.goto(file.as_uri())
         page.wait_for_selector("#answer [data-drawn] svg")
         upper = _shot(page)
-        figures = [
-            _part(page, selector) for selector in ("#equilibria .beside", "#cost .tabs")
-        ]
+        figures = [_part(page, selector) for selector in ("#equilibria .beside", "#cost .tabs")]
         page.set_viewport_size({"width": NARROW, "height": 1100})
         page.reload()  # which columns are shown depends on the width at the start
         pieces = [_at(page, anchor) for anchor in ("what-was-found", "answer", "equilibria")]

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import eqbench.equilibria
-from eqbench.equilibria.reference import fingerprint
 from eqbench.model.game import Game
+from eqbench.model.isomorphism import signature
 from eqbench.proofs.rows import Form, Sign
 
 
@@ -35,12 +35,14 @@ class Split:
 
 def known_sets(game: Game) -> tuple[list[Known], list[Split]]:
     """Return the known sets of a game and the first splits; none if nothing is known of it."""
-    mark = fingerprint(game.tree)
+    mark = signature(game.tree)
     for entry in _read(Path(__file__).with_name("known.json")):
         published = _read(Path(eqbench.equilibria.__file__).parent / "data" / entry["published"])
         for part in published:
             if mark in part["contents"] and part["source"].startswith(entry["source"]):
                 names = _names(game, part["variables"])
+                if names is None:
+                    continue
                 sets = [
                     Known(
                         each["name"], tuple((sign, _form(row, names)) for sign, row in each["rows"])
@@ -56,9 +58,15 @@ def _read(path: Path) -> Any:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def _names(game: Game, variables: dict[str, str]) -> dict[str, str]:
-    """Factors of the published names of frequencies."""
+def _names(game: Game, variables: dict[str, str]) -> dict[str, str] | None:
+    """Factors of the published names of frequencies; None if the game has other labels."""
     tree = game.tree
+    sets = {
+        f"{tree.players[player]}|{label}"
+        for player, label in zip(tree.infoset_player, tree.infoset_labels, strict=True)
+    }
+    if not all(place.rpartition("|")[0] in sets for place in variables.values()):
+        return None
     places = {
         f"{tree.players[tree.infoset_player[i]]}|{tree.infoset_labels[i]}|{label}": action
         for i in range(tree.n_infosets)
