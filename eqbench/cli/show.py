@@ -138,7 +138,7 @@ def _draw(request: ShowRequest, stored: StoredRun, file: Path) -> None:
     """Write a picture of what one or two cells play."""
     from eqbench.report.naming import identity_text
     from eqbench.report.profile_picture import FORMATS, Shown, draw_profiles, rendered
-    from eqbench.report.writing import write_data
+    from eqbench.report.writing import write_report
     from eqbench.store.named import ranked
     from eqbench.store.run_folder import check_replaceable
     from eqbench.store.schema import EQUILIBRIA
@@ -166,7 +166,7 @@ def _draw(request: ShowRequest, stored: StoredRun, file: Path) -> None:
         raise UsageError(
             f"{record.game} and {last.game} are different games; choose two cells of one game"
         )
-    write_data(file, rendered(draw_profiles(game, shown, title=record.game), file.suffix))
+    write_report(file, rendered(draw_profiles(game, shown, title=record.game), file.suffix))
     say_written([file])
 
 

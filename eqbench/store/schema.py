@@ -118,6 +118,7 @@ class IdentityRecord(TypedDict):
     title: NotRequired[Annotated[str, Meta(max_length=1000)]]
     family: NotRequired[Annotated[str, Meta(max_length=1000)]]
     meaning: NotRequired[Annotated[str, Meta(max_length=1000)]]
+    same_as: NotRequired[str]
 
 
 # by the path of the profile; see RunFolder.write_derived
