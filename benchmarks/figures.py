@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ from tables import expected_best
 import eqbench
 from eqbench.plots.style import (
     MARKERS,
-    SMALL_SIZE,
     Panel,
     Series,
     dots,
@@ -22,14 +20,14 @@ from eqbench.plots.style import (
     line,
     log_log_figure,
     note,
-    player_color,
     save_figure,
+    solver_look,
 )
 from eqbench.report import COLORS, GRAY
 
 FOLDER = ROOT / "docs" / "figures"
-EDGE = 1e-17  # where regrets below rounding are drawn
-LOOKS = [{"marker": marker, "markersize": 5, "linewidth": 1} for marker in MARKERS]
+_THIN = {"markersize": 5, "linewidth": 1}
+LOOKS = [{"marker": marker} | _THIN for marker in MARKERS]
 
 
 def best_of_starts(data: Mapping[str, Any]) -> None:
@@ -41,8 +39,13 @@ def best_of_starts(data: Mapping[str, Any]) -> None:
         for row in group["rows"]:
             by_solver.setdefault(row["solver"].partition("(")[0], []).append(row["max_regrets"])
         series = [
-            line(counts, [expected_best(games, count) for count in counts], color, solver, **look)
-            for (solver, games), color, look in zip(by_solver.items(), COLORS, LOOKS, strict=False)
+            line(
+                counts,
+                [expected_best(games, count) for count in counts],
+                label=solver,
+                **(_THIN | solver_look(solver)),
+            )
+            for solver, games in by_solver.items()
         ]
         y_label = "" if panels else "expected best max regret\n(share of the payoff range)"
         words = ("number of random starts k", y_label, group["title"])
@@ -62,9 +65,10 @@ def last_iterate(data: Mapping[str, Any]) -> None:
     last = [row for row in data["rows"] if row["game"] == data["games"][-1]]
     rows = [row for row in last if len(row["nash_conv"]) > 1]
     series = [
-        line(data["iterations"][: len(found)], found, color, row["solver"], **look)
-        for row, color, look in zip(rows, cycle(COLORS), cycle(LOOKS))
+        line(x, found, label=row["solver"], **(_THIN | solver_look(row["solver"])))
+        for row in rows
         for found in [row["nash_conv"]]
+        for x in [data["iterations"][: len(found)]]
     ]
     scales = {"xscale": "log", "yscale": "log"}
     panel = Panel(series, "iterations", "NashConv of the last iterate", settings=scales)
@@ -123,18 +127,16 @@ def nash_conv(run: Path, path: Path) -> None:
 
     Each ends with the result of its cell. What is below rounding is drawn at the edge.
     """
-    from matplotlib import colormaps
-
     traces, results = eqbench.load_run(run).frame("traces"), eqbench.load_run(run).frame("cells")
     series = list[Series]()
-    styles = zip(cycle(colormaps["tab10"].colors), cycle("os^Dv<>ph"), strict=False)
     for cell in results[results["nash_conv"].notna()].itertuples():
-        color, marker = next(styles)
+        look = solver_look(cell.solver)
+        color = look.pop("color")
         curve = traces[traces["key"] == cell.key]
         x = [*curve["elapsed_s"], cell.elapsed_s]
         y = [max(value, 1e-16) for value in (*curve["nash_conv"], cell.nash_conv)]
         face = color if cell.status == "ok" else "white"
-        style = {"marker": marker, "markerfacecolor": face, "markersize": 6}
+        style = look | {"markerfacecolor": face, "markersize": 6}
         series.append(line(x, y, color, markevery=[len(x) - 1], clip_on=False, **style))
         series.append(line([], [], color, cell.solver, **style))
     settings = {"xscale": "log", "yscale": "log", "ylim": (1e-16, None)}
@@ -142,36 +144,3 @@ def nash_conv(run: Path, path: Path) -> None:
     title = "Three-player Kuhn poker: NashConv against time, measured by the verifier"
     legend = "full marker: converged"
     save_figure(draw_figure([panel], 8.6, 4.6, title=title, legend=legend), path)
-
-
-def answer(run: Path, path: Path) -> None:
-    """Draw when the solvers of a run ended, at what regret, and which equilibrium they found.
-
-    What met the target is filled. Regrets below rounding are drawn at the edge.
-    """
-    cells = eqbench.load_run(run).frame("cells").dropna(subset=["max_regret"])
-    target = cells["target"].iloc[0]
-    names = sorted(set(cells["equilibrium"].dropna()))
-    colors = {name: player_color(place) for place, name in enumerate(names)}
-    series = [dots([], [], color, name) for name, color in colors.items()]
-    for cell in cells.itertuples():
-        color = colors.get(cell.equilibrium, GRAY)
-        x, y = cell.elapsed_s, max(cell.max_regret, EDGE)
-        fill = "full" if cell.max_regret <= cell.target else "none"
-        series.append(dots([x], [y], color, size=7, fillstyle=fill))
-        right, others = cells["elapsed_s"] / x, cells["max_regret"].clip(lower=EDGE) / y
-        level = others.between(0.1, 10)
-        is_crowded = (right.between(1.1, 12) & level).any()
-        before = int((right.between(1 / 12, 1 / 1.1) & level).sum())
-        # where the name would cover what is beside it
-        at = "center" if is_crowded else "right" if len(cell.solver) > 12 else "left"
-        offset = {"center": (0, 6 + 10 * before), "right": (-7, -3), "left": (7, -3)}[at]
-        look = {"ha": at, "fontsize": SMALL_SIZE, "color": color}
-        series.append(note(cell.solver, x, y, offset, **look))
-    target = cells["target"].iloc[0]
-    series.append(Series("axhline", (target,), {"color": GRAY, "lw": 0.8, "linestyle": ":"}))
-    series.append(note("target", 150, target, (0, 3), ha="right", fontsize=SMALL_SIZE))
-    settings = {"xscale": "log", "yscale": "log", "xlim": (4e-4, 200)}
-    panel = Panel(series, "seconds of solving", "what a player could still gain", "", settings)
-    title = "Three-player Kuhn poker: how fast, how good, which equilibrium"
-    save_figure(draw_figure([panel], 7.2, 4.2, title=title, legend="equilibrium found"), path)

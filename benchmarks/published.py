@@ -17,6 +17,8 @@ from typing import Any
 
 from pages import REFERENCE, ROOT
 
+import eqbench
+
 RUN = REFERENCE / "kuhn3"
 PAGES = REFERENCE / "reproduction"
 MAIN_JOB = ("run", "--game", "kuhn3", "--solver")
@@ -72,13 +74,13 @@ def reference(solvers: str = "all", *, keep: bool = True) -> dict[str, Any]:
 
 def reference_report(data: Mapping[str, Any]) -> None:
     """Write tables and figures of the run that is there."""
-    from figures import FOLDER, answer, nash_conv
+    from figures import FOLDER, nash_conv
 
     formats = ("--format", "terminal,md,csv,tex")
     run, place = (str(path.relative_to(ROOT)) for path in (RUN, REFERENCE))
     _eqbench("report", run, *formats, "--out", place)
     nash_conv(RUN, REFERENCE / "nash_conv.svg")
-    answer(RUN, FOLDER / "answer.svg")
+    eqbench.load_run(RUN).figure("answer").save(FOLDER / "answer.svg")
     refuse_private(REFERENCE)
 
 

@@ -63,7 +63,7 @@ def switched(spec: dict[str, Any], chosen: Mapping[str, Any]) -> dict[str, Any]:
         If there is no such switch, or it has no such value.
     """
     spec = copy.deepcopy(spec)
-    parameters = {each["name"]: each for each in spec["params"]}
+    parameters = {p["name"]: p for p in spec["params"] if not isinstance(p.get("value", {}), dict)}
     check_keywords("figure", chosen, parameters)
     switches = spec["usermeta"].get("switches", {})
     for name, value in chosen.items():

@@ -160,6 +160,17 @@ def draw_figure(
     return figure
 
 
+def solver_look(name: str) -> Look:
+    """Color, marker and dashes of a solver, the same as in the charts of runs."""
+    from eqbench.report.charts import looks  # which takes long to import
+
+    (row,) = looks([name])
+    dashes = row["look"]["strokeDash"]
+    style = "-" if dashes == [1, 0] else (0, tuple(dashes))
+    marker = MARKERS_OF[row["look"]["shape"]]
+    return {"color": row["look"]["color"], "marker": marker, "linestyle": style}
+
+
 def player_color(player: int) -> Color:
     """Color of a player, in all figures the same."""
     return COLORS[player % len(COLORS)]
@@ -226,6 +237,8 @@ def game_title(spec: str, parameter: str | None, value: float | Fraction | None)
     return words if count else f"{spec}, {parameter} {float(value):g}"
 
 
+MARKERS_OF = {"circle": "o", "square": "s", "diamond": "D"}
+MARKERS_OF |= {"triangle-up": "^", "triangle-down": "v", "cross": "P", "triangle-right": ">"}
 MARKERS = "osD^vP"
 MOST_PLACES = 12
 

@@ -19,12 +19,11 @@ from numpy.typing import NDArray
 
 from eqbench.errors import MOST_NAMES, UsageError, counted, first_of, nearest
 from eqbench.report import read_data
-from eqbench.report.charts import SHORTEST_S
 from eqbench.report.html.document import Block, Prose, document, page_table
 from eqbench.report.html.page import scatter
 from eqbench.report.naming import counts
 from eqbench.report.rows import FORMATS, SOLVER, Column, Report, Row, Table
-from eqbench.report.trials import STATUSES, RunCell, mixed_processors, titled
+from eqbench.report.trials import SHORTEST_S, STATUSES, RunCell, mixed_processors, titled
 from eqbench.spec import split_specs
 from eqbench.store.schema import CellRecord, trial_of
 from eqbench.store.stored_run import StoredRun, cell_name, chosen

@@ -33,6 +33,7 @@ _PLACES = ("best", "1st quartile", "median", "3rd quartile", "worst")
 TRIAL = ("seed", "repeat")  # what tells cells of a game and solver apart
 STATUSES = read_data("statuses")
 _RANKS = {status: rank for rank, status in enumerate(STATUSES)}
+SHORTEST_S = 1e-5  # where clocks stop telling moments apart
 NEGLIGIBLE = 1e-13  # of a regret: what rounding leaves says nothing about the order
 
 
@@ -197,6 +198,17 @@ def trials(entries: Iterable[RunCell], order: str = "given") -> list[Trials]:
 def arranged(entries: Iterable[RunCell], order: str = "status") -> list[RunCell]:
     """Entries in the order of the solvers, whose cells stay together; equals as they were given."""
     return [entry for own in trials(entries, order) for entry in own.entries]
+
+
+def ranked(entries: Sequence[RunCell]) -> list[RunCell]:
+    """Entries with the best solvers first, as figures and tables of whole runs show them.
+
+    On one game that is the order of its table; on several, more cells that are ok count first.
+    """
+    if len({entry.record.game_identity for entry in entries}) < 2:
+        return arranged(entries)
+    own = sorted(trials(entries), key=lambda each: (-each.ok, each.middle("max_regret")))
+    return [entry for each in own for entry in each.entries]
 
 
 def game_title(typed: str, spec: str) -> str:

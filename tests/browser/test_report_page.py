@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 import pytest
 from helpers.pages import CLOSING, HOSTILE, page_run
-from helpers.runs import cell, identified, identity, write_run
+from helpers.runs import cell, identified, identity, without_figures, write_run
 
 from eqbench.report.html.document import Picture, Table
 from eqbench.report.html.document import document as make_document
@@ -82,6 +82,8 @@ class Watched:
 
     def draw(self, name: str) -> Any:
         """The view of a chart, which is drawn when it comes into view."""
+        for tab in self.page.locator(f"[role=tab][aria-controls={name}]").all():
+            tab.click()
         self.page.locator(f"#{name}").scroll_into_view_if_needed()
         self.page.wait_for_selector(f"#{name} [data-drawn] svg")
         return self.page.evaluate_handle(f"drawn.get({name!r}).view")
@@ -155,21 +157,21 @@ def test_page_does_not_scroll_sideways(watched: Watched, width: int) -> None:
     assert watched.page.evaluate("document.body.scrollWidth") == width
 
 
-CHARTS = ("regret", "payoffs", "pairs", "memory", "times")
+CHARTS = ("answer", "regret", "payoffs", "pairs", "memory", "times")
 
 
 def test_every_part_is_drawn_and_hostile_names_stay_names(watched: Watched) -> None:
     page = watched.page
-    assert page.locator("h2").count() == 7
+    assert page.locator("h2").count() == 6
     page.select_option("#solvers select", "kuhn3")  # whose equilibria differ in payoffs
     for name in CHARTS:
         watched.draw(name)
         assert page.locator(f"#{name} svg").last.bounding_box()["height"] > 60
     assert page.locator("img").count() == 0
     for name in (HOSTILE, CLOSING):
-        assert name in watched.column("results", "solver")
+        assert name in watched.column("matrix-1", "solver")
         assert page.locator(".chip", has_text=name).count() == 1
-    assert page.locator("#memory svg text", has_text=HOSTILE).count() == 1
+    assert page.locator("#times svg text", has_text=HOSTILE).count() == 1
 
 
 def test_marks_tell_their_values(watched: Watched) -> None:
@@ -194,18 +196,18 @@ def test_legend_singles_out_and_hides_in_all_charts(watched: Watched) -> None:
     page.wait_for_function("drawn.get('memory').view.signal('focus') === 'cfr_plus'")
     assert watched.signal("regret", "focus") == "cfr_plus"
     assert chip.get_attribute("aria-pressed") == "true"
-    assert page.locator("#results tr.on").count() == 3
+    assert page.locator("[id^=matrix] tr.on").count() == 3
     chip.click(modifiers=["Shift"])
     page.wait_for_function("drawn.get('regret').view.signal('hidden').length === 1")
     assert watched.signal("memory", "hidden") == ["cfr_plus"]
-    assert page.locator("#results tr.gone").count() == 3
+    assert page.locator("[id^=matrix] tr.gone").count() == 3
     page.get_by_text("show all").click()
     page.wait_for_function("drawn.get('regret').view.signal('hidden').length === 0")
 
 
 def test_rows_and_curves_are_linked(watched: Watched) -> None:
     watched.draw("regret")
-    watched.page.locator("#results tbody tr").first.hover()
+    watched.page.locator("#matrix-0 tbody tr").first.hover()
     watched.page.wait_for_function("drawn.get('regret').view.signal('focus') === 'cfr_plus'")
     assert watched.signal("regret", "cell") == 0
 
@@ -275,29 +277,86 @@ def test_line_of_equal_values_spans_the_frame_around_a_single_point(
     page.close()
 
 
-def test_rows_of_other_solvers_are_dimmed_even_if_nothing_is_drawn_of_them(
-    watched: Watched,
+def test_all_cells_of_other_solvers_are_dimmed_even_if_nothing_is_drawn_of_them(
+    browser: Any, tmp_path: Path
 ) -> None:
-    page = watched.page
-    chip = page.locator(".chip", has_text="cfr_plus")
-    chip.click()
-    row = page.locator("#results tbody tr", has_text="sequence_lp")
+    lost = without_figures("02", solver="sequence_lp", status="timeout")
+    page = page_of(browser, tmp_path, cell("01", solver="cfr_plus"), lost).page
+    page.locator(".chip", has_text="cfr_plus").click()
+    page.mouse.move(0, 0)
+    row = page.locator("#matrix-0 tbody tr", has_text="sequence_lp")
     assert "off" in row.get_attribute("class").split()
+    color = "(cells) => new Set(cells.map((cell) => getComputedStyle(cell).color)).size"
+    assert row.locator("th, td").evaluate_all(color) == 1
+    page.close()
+
+
+def test_keyboard_hides_solvers_too(watched: Watched) -> None:
+    chip = watched.page.locator(".chip", has_text="cfr_plus")
     chip.focus()
-    page.keyboard.press("Shift+Enter")  # the keyboard hides too
+    watched.page.keyboard.press("Shift+Enter")
     assert chip.get_attribute("aria-label") == "cfr_plus, hidden"
 
 
-def test_first_screen_of_a_telephone_says_who_found_what(browser: Any, tmp_path: Path) -> None:
+def test_one_chart_of_tabs_is_shown_and_the_address_keeps_which(
+    watched: Watched, browser: Any
+) -> None:
+    page = watched.page
+    assert page.locator("#answer").is_visible()
+    assert not page.locator("#regret").is_visible()
+    watched.draw("regret")
+    assert not page.locator("#answer").is_visible()
+    again = browser.new_page()
+    again.goto(page.evaluate("location.href"))
+    again.wait_for_selector("#regret [data-drawn] svg", timeout=60_000)
+    assert not again.locator("#answer").is_visible()
+    again.close()
+
+
+def test_rows_of_several_seeds_open_to_each_of_them(browser: Any, tmp_path: Path) -> None:
+    records = [cell(f"0{seed}", seed=seed, elapsed_s=1.0 + seed) for seed in range(3)]
+    page = page_of(browser, tmp_path, *records).page
+    page.locator("#matrix-0 tbody tr").first.locator("td").first.click()
+    seeds = page.locator("#matrix-0 tr.details > td > details")
+    assert [text.partition(",")[0] for text in seeds.all_inner_texts()] == [
+        f"seed {seed}" for seed in range(3)
+    ]
+    seeds.nth(2).locator("summary").click()
+    page.locator("#matrix-0 .candidate").wait_for()
+    assert page.locator("#matrix-0 .candidate").count() == 1
+    page.close()
+
+
+def test_game_of_more_games_than_solvers_leads_to_its_solvers(browser: Any, tmp_path: Path) -> None:
+    records = [
+        cell(f"{k}{solver}", solver=solver, game=f"g{k}", game_spec=f"kuhn(cards={k + 3})")
+        for k in range(4)
+        for solver in ("one", "two")
+    ]
+    records[0] = replace(records[0], status="limit")
+    opened = page_of(browser, tmp_path, *records)
+    assert opened.column("status", "game") == ["g0", "g1", "g2", "g3"]
+    assert opened.column("status", "solved by") == ["1 of 2", *["2 of 2"] * 3]
+    heads = opened.page.locator("#status thead th").all_inner_texts()
+    assert [" ".join(head.split()) for head in heads[1:3]] == ["two 4 of 4 ok", "one 3 of 4 ok"]
+    opened.page.locator("#status tbody tr").nth(2).click()
+    assert opened.page.locator("#matrix-2").is_visible()
+    assert not opened.page.locator("#matrix-0").is_visible()
+    opened.page.close()
+
+
+def test_telephone_has_a_card_for_each_solver_with_its_badge_and_set(
+    browser: Any, tmp_path: Path
+) -> None:
     record = identified(cell("01", solver="cfr_plus"), identity("kuhn2"))
-    page = page_of(browser, tmp_path, record).page
+    page = page_of(browser, tmp_path, record, cell("02", solver="lcp")).page
     page.set_viewport_size({"width": 390, "height": 844})
-    page.reload()
-    head = page.locator("#matrix-0 thead th").nth(1)
-    assert head.inner_text() == "status"
-    shown = page.locator("#matrix-0 tbody td:visible").nth(1).bounding_box()
-    assert shown["x"] + shown["width"] <= 390
-    assert shown["y"] + shown["height"] <= 844
+    row = page.locator("#matrix-0 tbody tr").first
+    for label in ("solver", "status", "kuhn2"):
+        shown = row.locator(f"[data-label='{label}']").bounding_box()
+        assert shown["x"] + shown["width"] <= 390
+        assert shown["y"] + shown["height"] <= 844
+    assert not page.locator("#matrix-0 tbody tr").nth(1).locator("[data-label=kuhn2]").is_visible()
     page.close()
 
 
@@ -306,8 +365,7 @@ def test_address_keeps_the_state(watched: Watched, browser: Any) -> None:
     watched.draw("regret")
     page.locator(".chip", has_text="cfr_plus").click()
     page.select_option("#regret [data-switch=metric]", "nash_conv")
-    page.locator("#results th", has_text="time").locator("button").click()
-    page.fill("#results input[type=search]", "kuhn2")
+    page.locator("#matrix-0 th", has_text="best").locator("button").click()
     page.select_option("#solvers select", "kuhn3")
     address = page.evaluate("location.href")
     again = browser.new_page()
@@ -316,31 +374,30 @@ def test_address_keeps_the_state(watched: Watched, browser: Any) -> None:
     assert again.evaluate("drawn.get('regret').view.signal('focus')") == "cfr_plus"
     assert again.evaluate("drawn.get('regret').view.signal('metric')") == "nash_conv"
     assert again.evaluate("drawn.get('regret').view.signal('game')") == "kuhn3"
-    assert again.locator("#results th", has_text="time").get_attribute("aria-sort") == "ascending"
-    assert again.input_value("#results input[type=search]") == "kuhn2"
+    assert again.locator("#matrix-0 th", has_text="best").get_attribute("aria-sort") == "ascending"
     again.close()
 
 
 def test_page_of_a_spoiled_address_is_whole(watched: Watched, browser: Any) -> None:
     page, complaints = browser.new_page(), []
     page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.goto(f"{watched.address}#sort=results:length:1")
-    page.wait_for_selector("#regret [data-drawn] svg", timeout=60_000)
+    page.goto(f"{watched.address}#sort=matrix-0:length:1")
+    page.wait_for_selector("#answer [data-drawn] svg", timeout=60_000)
     page.close()
     assert complaints == []
 
 
 def test_row_opens_to_candidates_strategies_and_files(watched: Watched) -> None:
     page = watched.page
-    page.locator("#results tbody tr").first.click()
-    details = page.locator("#results tr.details")
+    page.locator("#matrix-0 tbody tr").first.click()
+    details = page.locator("#matrix-0 tr.details")
     assert "payoffs" in details.inner_text()
     assert (
         details.locator("a", has_text="profile").get_attribute("href").startswith("run/profiles/")
     )
     details.locator("summary").click()
     assert "bet 0.75" in details.inner_text()
-    page.locator("#results tbody tr").first.click()
+    page.locator("#matrix-0 tbody tr").first.click()
     assert details.count() == 0
 
 
@@ -356,8 +413,8 @@ def test_opened_rows_say_what_kind_of_equilibrium_it_is(browser: Any, tmp_path: 
     judged = {"sets": 48, "credible": 43, "worst": 2.5, "worst_set": ["P1", "<b>"], "exact": None}
     found = replace(record.equilibria[0], claim="equilibrium", kind=kind, credible=judged)
     page = page_of(browser, tmp_path, replace(record, equilibria=[found])).page
-    page.locator("#results tbody tr").first.click()
-    details = " ".join(page.locator("#results tr.details").inner_text().split())
+    page.locator("#matrix-0 tbody tr").first.click()
+    details = " ".join(page.locator("#matrix-0 tr.details").inner_text().split())
     for said in (
         "43/48, worst 2.5 at P1 <b>",
         "undominated actions only",
@@ -369,18 +426,20 @@ def test_opened_rows_say_what_kind_of_equilibrium_it_is(browser: Any, tmp_path: 
     page.close()
 
 
-def test_column_sorts_by_value_and_what_is_missing_stands_last(watched: Watched) -> None:
-    head = watched.page.locator("#results th", has_text="time")
-    before = watched.column("results", "time")
+def test_column_sorts_by_value_and_what_is_missing_stands_last(
+    browser: Any, tmp_path: Path
+) -> None:
+    columns = (Column("name"), Column("time", "seconds"))
+    rows = [("a", 2.5), ("b", None), ("c", 123.4), ("d", 0.0123456789)]
+    opened = opened_with(browser, tmp_path, Table("times", columns, rows))
+    head = opened.page.locator("#times th", has_text="time")
     head.locator("button").click()
-    rising = watched.column("results", "time")
     assert head.get_attribute("aria-sort") == "ascending"
-    assert (rising[0], rising[-2:]) == ("12.3 ms", ["123 s", "–"])
+    assert opened.column("times", "name") == ["d", "a", "c", "b"]
     head.locator("button").press("Enter")  # with the keyboard too
-    falling = watched.column("results", "time")
     assert head.get_attribute("aria-sort") == "descending"
-    assert (falling[0], falling[-1]) == ("123 s", "–")
-    assert sorted(before) == sorted(rising) == sorted(falling)
+    assert opened.column("times", "name") == ["c", "a", "d", "b"]
+    opened.page.close()
 
 
 def test_filters_hide_rows(browser: Any, tmp_path: Path) -> None:
@@ -402,13 +461,13 @@ def test_filters_hide_rows(browser: Any, tmp_path: Path) -> None:
 
 
 def test_table_is_saved_with_full_precision(watched: Watched) -> None:
-    name, content = watched.saved("results", "csv")
-    assert name == "results.csv"
+    name, content = watched.saved("matrix-0", "csv")
+    assert name == "matrix-0.csv"
     rows = list(csv.DictReader(io.StringIO(content.decode(), newline="")))
-    assert len(rows) == 9
-    assert rows[0]["time"] == "0.0123456789"
-    assert rows[1]["solver"] == HOSTILE
-    assert rows[3]["max regret"] == ""
+    by_solver = {row["solver"]: row for row in rows}
+    assert by_solver.keys() == {"cfr_plus", HOSTILE, CLOSING}
+    assert by_solver["cfr_plus"]["time to target"] == "0.0123456789"
+    assert by_solver[HOSTILE]["time to target"] == ""
 
 
 def test_chart_is_saved_as_svg_png_and_csv(watched: Watched) -> None:

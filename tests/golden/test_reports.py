@@ -90,7 +90,7 @@ def readable(page: str) -> str:
     head, data, end = re.split(r'(?<=id="data">)(.*?)(?=</script>)', page, maxsplit=1)
     values = json.loads(data)
     for name, spec in values["charts"].items():  # of templates, which have tests of their own
-        values["charts"][name] = {each["name"]: each["value"] for each in spec["params"]}
+        values["charts"][name] = {p["name"]: p.get("value") for p in spec["params"]}
     text = json.dumps(values, indent=1, ensure_ascii=False)
     text = re.sub(r"\[[^\[\]{}]*\]", lambda found: " ".join(found[0].split()), text)
     return re.sub(r"(</\w+>)(?=<\w)", r"\1\n", head) + text + end

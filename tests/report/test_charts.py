@@ -20,10 +20,13 @@ from helpers.pages import (
     page_run,
     write_trace,
 )
-from helpers.runs import cell, with_candidate, without_figures, write_run
+from helpers.runs import cell, identified, identity, with_candidate, without_figures, write_run
 
+from eqbench.builtin import BUILTIN_SOLVERS
 from eqbench.errors import UsageError
+from eqbench.plots.style import MARKERS_OF, solver_look
 from eqbench.report.charts import CHARTS, VEGA_LITE, GameFacts, chart, datasets, looks, shown_games
+from eqbench.report.charts.answer import NONE_YET, _box, _overlap, _placed
 from eqbench.report.html.page import drawn, matrix, scatter
 from eqbench.report.trials import entries_of
 from eqbench.store.schema import CellRecord
@@ -169,8 +172,15 @@ def test_only_games_that_all_solvers_were_asked_to_solve_count(tmp_path: Path) -
     records = cell("01"), cell("02", **OTHER), cell("03", solver="one game")
     ends = ends_of(chart_of("targets", tmp_path / "chart", *records))
     assert ends == {"cfr_plus": "100.0%", "one game": "100.0%"}
-    assert is_drawn("targets", data_of(tmp_path / "run", *records))
     assert not is_drawn("performance", data_of(tmp_path / "again", *records))
+
+
+@pytest.mark.parametrize(("games", "drawn"), [(4, False), (5, True)])
+def test_pages_have_shares_of_targets_from_five_games_on(
+    tmp_path: Path, games: int, drawn: bool
+) -> None:
+    records = [cell(f"{k}", game=f"g{k}", game_spec=f"kuhn(cards={k + 3})") for k in range(games)]
+    assert is_drawn("targets", data_of(tmp_path / "run", *records)) is drawn
 
 
 def is_drawn(name: str, data: dict[str, Any]) -> bool:
@@ -243,10 +253,99 @@ def test_unknown_chart_names_the_known_ones(tmp_path: Path) -> None:
         chart("regrets", [read_run(page_run(tmp_path / "run"))])
 
 
-def test_every_solver_looks_different_in_every_kind_of_chart() -> None:
-    style = [row["look"] for row in looks(f"solver {k}" for k in range(40))]
+@pytest.mark.parametrize("names", [[*BUILTIN_SOLVERS], [f"solver {k}" for k in range(40)]])
+def test_every_solver_looks_different_in_every_kind_of_chart(names: list[str]) -> None:
+    style = [row["look"] for row in looks(names)]
     for other in ("strokeDash", "shape"):  # of lines, and of marks
-        assert len({(look["color"], str(look[other])) for look in style}) == 40
+        assert len({(look["color"], str(look[other])) for look in style}) == len(names)
+
+
+def look_of(name: str, *others: str) -> Any:
+    (look,) = (row["look"] for row in looks([*others, name]) if row["name"] == name)
+    return look
+
+
+@pytest.mark.parametrize("name", [*BUILTIN_SOLVERS, "a plugin", "mine(step=1/2)"])
+def test_solver_looks_the_same_in_all_figures_of_all_runs(name: str) -> None:
+    others = [other for other in ("arclength", "cfr", "dcfr", "lcp") if other != name]
+    assert look_of(name) == look_of(name, *others) == look_of(name, *reversed(others))
+    drawn = solver_look(name)  # with matplotlib
+    assert drawn["color"] == look_of(name)["color"]
+    assert drawn["marker"] == MARKERS_OF[look_of(name)["shape"]]
+
+
+def test_variants_and_runs_of_a_solver_keep_its_color() -> None:
+    names = ["cfr_plus", "cfr_plus(averaging=uniform)", "cfr_plus (another run)", "cfr"]
+    first, *variants, other = (row["look"] for row in looks(names))
+    assert {look["color"] for look in variants} == {first["color"]} != {other["color"]}
+    assert len({str(look["strokeDash"]) for look in (first, *variants)}) == 3
+
+
+# -- the answer ---------------------------------------------------------------------------------
+
+
+def named(key: str, solver: str, name: str | None, regret: float = 1e-3, **fields: Any) -> Any:
+    """Cell that found an equilibrium of a name, or came near none."""
+    record = cell(key, solver=solver, elapsed_s=0.1, **fields)
+    item = record.equilibria[0]
+    own = replace(item, identity=None) if name is None else item
+    own = replace(own, max_regret=regret)
+    record = replace(record, equilibria=[own], max_regret=regret, tolerance=1e-2)
+    return record if name is None else identified(record, identity(name))
+
+
+def test_answer_shows_when_each_solver_ended_how_good_it_is_and_what_it_found(
+    tmp_path: Path,
+) -> None:
+    records = [
+        named("01", "one", "kuhn2"),
+        named("02", "two", "cluster:1", 0.0),
+        named("03", "three", None, 0.1),
+    ]
+    spec = chart("answer", [read_run(write_run(tmp_path / "run", *records))])
+    found = {m["solver"]: m for m in marks(spec) if "seconds" in m}
+    assert {name: mark["equilibrium"] for name, mark in found.items()} == {
+        "one": "kuhn2",
+        "two": "cluster:1",
+        "three": NONE_YET,
+    }
+    assert {mark["seconds"] for mark in found.values()} == {"0.1"}
+    assert [float(found[name]["max regret"]) for name in ("one", "two", "three")] == [1e-3, 0, 0.1]
+    assert [row["name"] for row in spec["datasets"]["names"]] == ["kuhn2", "cluster:1", NONE_YET]
+    svg = vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE)
+    for name in ("one", "two", "three", "≤ 4e-13"):
+        assert f">{name}</text>" in svg
+
+
+def test_refuted_claims_have_the_color_of_no_equilibrium(tmp_path: Path) -> None:
+    record = named("01", "liar", "kuhn2")
+    found = [replace(item, refuted="its regret is larger") for item in record.equilibria]
+    data = data_of(tmp_path / "run", replace(record, equilibria=found, status="refuted"))
+    assert [row["name"] for row in data["finds"]] == [NONE_YET]
+
+
+def test_equilibrium_has_one_color_in_all_games_and_those_of_a_game_differ(tmp_path: Path) -> None:
+    records = [
+        *(named(f"0{k}", f"s{k}", f"cluster:{k + 1}") for k in range(1, 9)),
+        *(named(f"1{k}", f"s{k}", f"cluster:{8 - k}", **OTHER) for k in range(8)),
+    ]
+    rows = data_of(tmp_path / "run", *records)["names"]
+    assert len({(row["name"], row["color"]) for row in rows}) == 9
+    for game in {row["game"] for row in rows}:
+        own = [row["color"] for row in rows if row["game"] == game]
+        assert len(set(own)) == len(own) == 8
+
+
+def test_names_of_solvers_cover_neither_marks_nor_each_other() -> None:
+    marks = [(215.0 + 3 * k, 190.0 + 9 * k) for k in range(12)]
+    names = [f"a_long_name_of_a_solver_{k}" for k in range(12)]
+    boxes = [_box(*mark, 10, 10, "center") for mark in marks]
+    for name, (x, y), place in zip(names, marks, _placed(names, marks, marks, 430), strict=True):
+        if place:
+            box = _box(x + place["dx"], y + place["dy"], 5 * len(name), 9, place["align"])
+            assert not any(_overlap(box, other) for other in boxes)
+            boxes.append(box)
+    assert len(boxes) > 12 + 3
 
 
 def test_seeds_become_median_and_quartiles(tmp_path: Path) -> None:

@@ -12,19 +12,23 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
-from itertools import chain, combinations, cycle, product
+from itertools import chain, combinations
 from typing import Any, Literal, get_args
+from zlib import crc32
 
 from eqbench.errors import UsageError, nearest
 from eqbench.model.game import Game
 from eqbench.model.words import Wording
+from eqbench.report.charts.answer import finds, tints
 from eqbench.report.naming import identity_text, kind_of_match
-from eqbench.report.trials import RunCell, by_trial, entries_of, named
+from eqbench.report.trials import SHORTEST_S, RunCell, by_trial, entries_of, named, ranked
 from eqbench.store.stored_run import StoredRun
 from eqbench.text import grouped, printable
 
 VEGA_LITE = "6.4"
-ChartName = Literal["regret", "payoffs", "targets", "performance", "pairs", "memory", "times"]
+ChartName = Literal[
+    "answer", "regret", "payoffs", "targets", "performance", "pairs", "memory", "times"
+]
 CHARTS: tuple[ChartName, ...] = get_args(ChartName)
 _WIDTH = 620
 _TEMPLATES = resources.files("eqbench.report.charts")
@@ -33,7 +37,6 @@ Rows = list[dict[str, Any]]
 # A name, and cells of a game that belong together by what each of them counts for.
 Trial = tuple[str, Mapping[str, RunCell]]
 
-SHORTEST_S = 1e-5  # where clocks stop telling moments apart
 NEGLIGIBLE = 1e-13  # of the payoff range: what sums of rounded products leave behind
 SAME = 1e-5  # of the payoff range: below which payoffs are the same
 EQUILIBRIUM = 1e-6  # of the payoff range: up to which regret a profile counts as an equilibrium
@@ -111,8 +114,17 @@ def datasets(
         row_of[entry]["share"] = times / len(common)
     most = _MOST_DRAWN // max(len(entries), 1) + 1
     measured = dict.fromkeys(row_of[entry]["solver"] for entry in entries if entry.curve)
+    found = [finds(game.entries, places, NEGLIGIBLE * game.unit) for game in games]
+    named = zip(games, tints(game.entries for game in games), strict=True)
     return {
         "solvers": looks(measured),
+        "names": [
+            {"game": game.name, "name": name} | look
+            for game, own in named
+            for name, look in own.items()
+        ],
+        "finds": [row for rows, _ in found for row in rows],
+        "labels": [row for _, labels in found for row in labels],
         "cells": [{"cell": place} | row_of[entry] for entry, place in places.items()],
         "snapshots": [
             {"cell": place} | row for entry, place in places.items() for row in _curve(entry)
@@ -152,6 +164,7 @@ def _cells(games: Iterable[ShownGame]) -> dict[RunCell, dict[str, Any]]:
                 "to_target_s": _time(entry, record.target),
                 "target_s": _time(entry, target),
                 "coarse_s": _time(entry, COARSE * game.unit),
+                "target": record.target,
                 "floor": NEGLIGIBLE * game.unit,
                 "alone": drawn[entry.solver] < 2,
             }
@@ -214,7 +227,7 @@ def chart(
     name: str, runs: Sequence[StoredRun], facts: Mapping[str, GameFacts] | None = None
 ) -> dict[str, Any]:
     """A chart of runs, one of `CHARTS`, as a whole specification of Vega-Lite; else UsageError."""
-    data = datasets(entries_of(runs), facts)
+    data = datasets(ranked(entries_of(runs)), facts)
     measured = [row for row in data["cells"] if row["max_regret"] is not None]
     games = sorted({row["game"] for row in measured or data["cells"]})
     spec = specification(name, data, game=next(iter(games), ""))
@@ -245,18 +258,27 @@ def specification(name: str, data: Mapping[str, Rows], **values: str) -> dict[st
     columns = ["u1", "u2", *(column for row in data["equilibria"] for column in row)]
     players = dict.fromkeys(column[1:] for column in columns if column[0] == "u")
     sides, first, second = _sides(data)
+    tint = {row["name"]: row for row in data.get("names", ())}
+    of_game = grouped(data.get("names", ()), lambda row: row["game"]).items()
+    named = {game: [row["name"] for row in own] for game, own in of_game}
     given = {
         "@solvers": [row["name"] for row in data["solvers"]],
         "@sides": {side: side for side in sides},
         "@first": first,
         "@second": second,
         "@players": {player: f"payoff of P{player}" for player in players},
+        "@floors": {row["game"]: row["floor"] for row in data["cells"]},
+        "@equilibria": [*tint],
+        "@tints": [row["color"] for row in tint.values()],
+        "@words": {name: row["title"] for name, row in tint.items()},
+        "@named": named,
         **{f"@{key}": [look[key] for look in looked] for key in ("color", "strokeDash", "shape")},
     }
     common, own = _template("style")["common"], _template(name, given)
     spec: dict[str, Any] = {**common, **own, "params": common["params"] + own["params"]}
     for param in spec["params"]:
-        param["value"] = values.get(param["name"], param["value"])
+        if param["name"] in values:
+            param["value"] = values[param["name"]]
     return spec
 
 
@@ -278,13 +300,29 @@ def _sides(data: Mapping[str, Rows]) -> tuple[list[str], str, str]:
 
 
 def looks(solvers: Iterable[str]) -> Rows:
-    """Color, dashes and shape of each solver; beyond ten a color comes again with other dashes."""
-    style = _template("style")
-    lines = cycle(product(style["dashes"], style["colors"]))
-    return [
-        {"name": name, "look": {"color": color, "strokeDash": dash, "shape": shape}}
-        for name, (dash, color), shape in zip(solvers, lines, cycle(style["shapes"]), strict=False)
-    ]
+    """Color, dashes and shape of each solver, the same in all figures of all runs.
+
+    A look is a number: the place of a built-in solver in ``style.json``, whose list only grows at
+    its end, or what the letters of another name sum up to. Variants and runs of a solver keep its
+    color if they can. Where two of a chart would look alike, the later one by name gives way.
+    """
+    style, names = _template("style"), [*solvers]
+    colors, shapes, known = style["colors"], style["shapes"], style["solvers"]
+    most = len(colors) * len(style["dashes"])
+    numbers: dict[str, int] = {}
+    for name in sorted(names, key=lambda name: (name not in known, name)):
+        base = name.partition("(")[0].strip()
+        start = known.index(base) if base in known else crc32(base.encode()) % most
+        near = [(start + step * len(colors)) % most for step in range(len(style["dashes"]))]
+        free = (n for n in [*near, *range(most)] if n not in numbers.values())
+        numbers[name] = next(free, start)
+    found = []
+    for name in names:
+        dash, color = divmod(numbers[name], len(colors))
+        look = {"color": colors[color], "strokeDash": style["dashes"][dash]}
+        look["shape"] = shapes[numbers[name] % len(shapes)]
+        found.append({"name": name, "look": look})
+    return found
 
 
 def _template(name: str, given: Mapping[str, Any] | None = None) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -41,6 +41,7 @@ class FactList:
 
     pairs: Sequence[tuple[str, str | Sequence[str]]]
     title: str = ""
+    folded: bool = False  # shown when a reader opens its title
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,8 @@ class Table:
     filters: Sequence[str] = ()  # titles of columns for which a list of their values is offered
     plain: bool = False  # without fields and buttons; neither sorts nor downloads
     wrapped: bool = False  # with texts that break into lines, for sentences in cells
-    opens: bool = False  # its rows are the cells in the data, and open to all these found
+    reading: str = ""  # what of the caption stands behind "how to read"
+    cells_of: Sequence[Sequence[int]] = ()  # cells in the data to which each row opens
     game: str = ""  # while which it is shown, by its place in the data; always if empty
     folded: Sequence[str] = ()  # titles of columns that are hidden until a reader asks for them
 
@@ -117,8 +119,17 @@ def page_table(table: ReportTable, name: str, **look: Any) -> Table:
     return Table(name, columns, rows, **texts | look)
 
 
+@dataclass(frozen=True)
+class Tabs:
+    """Charts of which one is shown at a time, the first until a reader chooses."""
+
+    charts: Sequence[ChartBlock]
+
+
 # Blocks in a list stand side by side, one below the other on narrow screens.
-Block = Prose | FactList | Command | ChartBlock | Picture | Played | Table | Sequence["Block"]
+Block = (
+    Prose | FactList | Command | ChartBlock | Picture | Played | Table | Tabs | Sequence["Block"]
+)
 
 
 def document(
@@ -135,18 +146,9 @@ def document(
     does not have. Its ``datasets``, rows by name for charts, are written as columns and values,
     which takes half the space.
     """
-    # of a block without content, its first field, or its name, is empty
-    parts = {
-        title: [
-            block
-            for block in part
-            if (block if isinstance(block, Sequence) else next(iter(vars(block).values())))
-        ]
-        for title, part in parts.items()
-    }
-    blocks = [block for part in parts.values() for block in part]
-    blocks += [each for block in blocks if isinstance(block, Sequence) for each in block]
-    charts = {block.name: block.spec for block in blocks if isinstance(block, ChartBlock)}
+    parts = {title: _with_content(part) for title, part in parts.items()}
+    leaves = [leaf for part in parts.values() for leaf in _leaves(part)]
+    charts = {leaf.name: leaf.spec for leaf in leaves if isinstance(leaf, ChartBlock)}
     if charts and (lack := what_charts_lack()):
         parts = {title: _without_charts(part) for title, part in parts.items()}
         lead, charts = [*lead, lack], {}
@@ -190,9 +192,23 @@ def what_charts_lack() -> str:
     return ""
 
 
+def _with_content(part: Sequence[Block]) -> list[Block]:
+    """Blocks whose first field, content or name, is not empty."""
+    kept = [_with_content(each) if isinstance(each, Sequence) else each for each in part]
+    return [e for e in kept if (e if isinstance(e, Sequence) else next(iter(vars(e).values())))]
+
+
+def _leaves(part: Sequence[Block]) -> Iterator[Block]:
+    for block in part:
+        if isinstance(block, Sequence | Tabs):
+            yield from _leaves(block.charts if isinstance(block, Tabs) else block)
+        else:
+            yield block
+
+
 def _without_charts(part: Sequence[Block]) -> list[Block]:
     kept = [_without_charts(each) if isinstance(each, Sequence) else each for each in part]
-    return [each for each in kept if each and not isinstance(each, ChartBlock)]
+    return [each for each in kept if each and not isinstance(each, ChartBlock | Tabs)]
 
 
 def anchor_of(text: str) -> str:

@@ -33,11 +33,13 @@ from eqbench.report.rows import SOLVER, TONES, Cell, Column, Report, mebibytes
 from eqbench.report.trials import (
     REGRETS,
     STATUSES,
+    TRIAL,
     RunCell,
     Trials,
     began,
     entries_of,
     first_trials,
+    ranked,
     run_names,
     titled,
     trials,
@@ -49,6 +51,9 @@ from eqbench.text import grouped, printable, seconds, small
 
 TEXTS = read_data("html/texts")
 _MOST_EQUILIBRIA = 8  # columns of a matrix
+# columns of cells that say no more than the matrix, or what stands elsewhere on the page
+_IN_MATRIX = ("run", "solver", "status", "max regret", "exploitability", "equilibrium", *TRIAL)
+_MAIN_PACKAGES = ("numpy", "scipy", "numba")
 _MOST_LISTED = 12  # candidates of a cell, of which there may be a thousand
 # of a page that is to stay below two million bytes with 75 cells
 _MOST_CANDIDATES, _MOST_FREQUENCIES = 280, 150_000
@@ -69,14 +74,15 @@ def report_page(
     alone, and only the first trials are drawn and have rows.
     """
     everything = entries_of(runs)
-    shown = everything if summarize is False else first_trials(everything, MOST_CELLS)
+    first = everything if summarize is False else first_trials(everything, MOST_CELLS)
+    shown = ranked(first)
     is_thin = len(shown) < len(everything)
-    kept = {entry.record.game_identity for entry in shown}
+    kept = {entry.record.game_identity for entry in first}
     games = charts.shown_games([e for e in everything if e.record.game_identity in kept], facts)
     data = charts.datasets(shown, facts)
     report = report_on(runs, summarize=True, entries=everything)
-    matrices = [matrix(game, number) for number, game in enumerate(games)]
-    whole, single = ([overview(games)], matrices) if len(games) > 1 else (matrices, [])
+    places = {entry: place for place, entry in enumerate(shown)}
+    matrices = [matrix(game, number, places) for number, game in enumerate(games)]
     notes = [*([] if games else [TEXTS["nothing"]]), *report.notes]
     if is_thin:
         of_games = f" of the first {len(games)} games" * (len(games) < len(titled(everything)))
@@ -87,23 +93,23 @@ def report_page(
     found = _tables(report, "found", len(games))
     parts: dict[str, Sequence[html.Block]] = {
         "What was found": [
-            [*whole, *drawn(data, "regret")],
-            *single,
+            *([overview(games)] if len(games) > 1 else []),
+            [*matrices, html.Tabs(drawn(data, "answer", "regret"))],
             html.Prose(notes, small=True),
+            *(_notes(shown, report) if shown else []),
         ],
         "What is played": [*played(charts.shown_games(shown, facts))],
         "Over seeds": _tables(report, "summary", len(games)) if summarize or is_thin else [],
-        "First cells" if is_thin else "All cells": _cells(shown, report) if shown else [],
         "Equilibria": [
             [*drawn(data, "payoffs"), *_sources(games)],
-            html.Prose(TEXTS["names"] if found else [], small=True),
             *found,
+            html.Prose(TEXTS["names"] if found else [], small=True),
         ],
         "Solvers compared": [drawn(data, "targets", "performance", "pairs")],
-        "Cost": [drawn(data, "memory", "times")],
+        "Cost": [html.Tabs(drawn(data, "times", "memory"))],
         "What was run": [block for run in runs for block in about(run)],
     }
-    values = _data(runs, shown, charts.shown_games(shown, facts), place)
+    values = _data(runs, shown, charts.shown_games(first, facts), place)
     values |= {"solvers": data.pop("solvers"), "datasets": data}
     names = first_of([game.name for game in games], 4)
     title = f"eqbench on {names}" if names else "eqbench report"
@@ -118,25 +124,49 @@ def drawn(data: Mapping[str, charts.Rows], *names: str, **values: str) -> list[h
         spec = charts.specification(name, data, **values)
         needs = spec["usermeta"]
         is_known = any(row.get(needs.get("needs", "cell")) is not None for row in cells)
-        has_all = bool(data[needs["rows"]]) and all(needs["switches"].values())
+        has_all = bool(data.get(needs["rows"])) and all(needs["switches"].values())
         if has_all and is_known and len(games) >= needs.get("games", 0):
             found.append(html.ChartBlock(name, spec))
     return found
 
 
 def overview(games: Sequence[charts.ShownGame]) -> html.Table:
-    """Outcome of every solver on every game: the time to the target or the best regret."""
-    of_game = [{own.solver: own for own in trials(game.entries)} for game in games]
-    solvers = dict.fromkeys(solver for own in of_game for solver in own)
-    columns = [SOLVER, *(Column(game.name) for game in games)]
-    rows = [
-        [name, *(_status(own.get(name), with_figure=True) for own in of_game)] for name in solvers
-    ]
-    return html.Table("status", columns, rows, TEXTS["overview"], "Every solver on every game")
+    """Outcome of every solver on every game, in rows of what there is more of, and their totals."""
+    of_game = {game.name: {own.solver: own for own in trials(game.entries)} for game in games}
+    every = Trials(ranked([entry for game in games for entry in began(game.entries)]))
+    solvers = {own.solver: own for own in trials(every.entries)}
+    cells = {
+        (game, name): _status(own.get(name), with_figure=True)
+        for game, own in of_game.items()
+        for name in solvers
+    }
+    totals = {name: f"{own.ok} of {len(own.entries)} ok" for name, own in solvers.items()}
+    title, look = "Every solver on every game", {"reading": TEXTS["overview_reading"]}
+    if len(games) <= len(solvers):
+        columns = [SOLVER, Column("total", "count"), *(Column(game) for game in of_game)]
+        rows = [
+            [name, Cell(totals[name], own.ok), *(cells[game, name] for game in of_game)]
+            for name, own in solvers.items()
+        ]
+        return html.Table("status", columns, rows, TEXTS["overview"], title, **look)
+    columns = [Column("game"), *(Column(n, "text", f"{n}\n{total}") for n, total in totals.items())]
+    rows = []
+    for game, own in of_game.items():
+        ok = sum(each.ok == len(each.entries) for each in own.values())
+        total = Cell(f"{ok} of {len(solvers)}", ok)
+        rows.append([game, *(cells[game, name] for name in solvers), total])
+    columns.append(Column("solved by", "count"))
+    return html.Table("status", columns, rows, TEXTS["overview"], title, **look)
 
 
-def matrix(game: charts.ShownGame, place: int) -> html.Table:
-    """Which solver found which equilibria of a game, how good and how fast."""
+def matrix(
+    game: charts.ShownGame, place: int, places: Mapping[RunCell, int] | None = None
+) -> html.Table:
+    """Which solver found which equilibria of a game, how good and how fast.
+
+    Rows open to their cells, which have `places` in the data of a page. Where each is one cell,
+    its other columns are there to be chosen.
+    """
     entries = began(game.entries)
     found = equilibria(entries)
     known, near = ([item for item in found if item.is_near is near] for near in (False, True))
@@ -144,22 +174,35 @@ def matrix(game: charts.ShownGame, place: int) -> html.Table:
     groups = {Column(i.title, "count", i.title.replace(":", ":\n", 1)): [i] for i in shown}
     groups |= {Column(f"{len(others)} more", "count"): others} if others else {}
     groups |= {Column("only near", "count", "only\nnear"): near} if near else {}
+    solvers = trials(entries, "status")
     rows = [
         [
             *(own.solver, _status(own), own.time_to(), own.best),
             *map(own.time_to, REGRETS),
             *(_finds(items, own) for items in groups.values()),
         ]
-        for own in trials(entries, "status")
+        for own in solvers
     ]
+    columns, folded = [*_MATRIX, *groups], [c.title for c in _MATRIX if c.dispensable]
+    if len(entries) == len(solvers):
+        cells = cell_table([own.entries[0] for own in solvers], with_game=False)
+        split = cells.with_payoff_columns("P")
+        more = [column for column in split.columns if column.title not in _IN_MATRIX]
+        columns, folded = [*columns, *more], [*folded, *(column.title for column in more)]
+        for row, cell in zip(rows, split.rows, strict=True):
+            row.extend(cell.values.get(column.title) for column in more)
     return html.Table(
         f"matrix-{place}",
-        [*_MATRIX, *groups],
+        columns,
         rows,
         TEXTS["matrix"],
-        f"Equilibria that each solver found on {game.name}",
+        f"Who found which equilibrium of {game.name}",
+        reading=TEXTS["matrix_reading"],
         game=str(place),
-        folded=[column.title for column in _MATRIX if column.dispensable],
+        folded=folded,
+        cells_of=[[places[e] for e in own.entries if e in places] for own in solvers]
+        if places
+        else (),
     )
 
 
@@ -210,18 +253,16 @@ def _finds(items: Sequence[FoundEquilibrium], own: Trials) -> Cell:
     return Cell(text, number, kind="good")
 
 
-def _cells(entries: Sequence[RunCell], report: Report) -> list[html.Block]:
-    """One row for each cell, which opens to its candidates, and notes on them."""
-    filters = ("game", "status", "solver")
-    look = {"caption": TEXTS["results"], "filters": filters, "folded": ("exploitability",)}
+def _notes(entries: Sequence[RunCell], report: Report) -> list[html.Block]:
+    """The meanings of statuses, and reasons and notes of each game, to be opened."""
     statuses = {entry.record.status for entry in entries}
     meanings = (f"{name}: {own['meaning']}" for name, own in STATUSES.items() if name in statuses)
     noted = [table for table in report.tables if table.notes and not table.topic]
     reasons = [(table.title.partition(" = ")[0], table.notes) for table in noted]
     return [
-        html.page_table(cell_table(entries), "results", opens=True, **look),
-        html.Prose([f"Statuses – {'; '.join(meanings)}."], small=True),
-        html.FactList(reasons, "Reasons and notes"),
+        html.FactList(
+            [("statuses", list(meanings)), *reasons], "Statuses, reasons and notes", folded=True
+        )
     ]
 
 
@@ -252,6 +293,8 @@ def about(run: StoredRun) -> list[html.Block]:
     machine = dict(run.plan.get("environment") or {})
     machine["machine's memory_bytes"] = machine.pop("memory_bytes", None)  # not a cell's limit
     cells = f"{len(run.finished)} of {run.planned} finished"
+    packages = machine.pop("packages", None) or {}
+    machine["packages"] = {name: packages[name] for name in _MAIN_PACKAGES if name in packages}
     facts = {**run.plan, "cells": cells, "environment": machine}
     commands = {"go on where it stopped": f"eqbench run --resume {shlex.quote(str(run.path))}"}
     file = run.path / EXPERIMENT
@@ -261,6 +304,7 @@ def about(run: StoredRun) -> list[html.Block]:
         commands["which is this experiment"] = text
     return [
         html.FactList(list(_flat(facts)), str(run.path)),
+        html.FactList(list(_flat(packages)), "All packages", folded=True),
         *map(html.Command, commands, commands.values()),
     ]
 

@@ -37,14 +37,13 @@ const state = {
   finds: {}, // by table, or as table.column: text
   without: new Set(), // hidden columns as table.column
   open: new Set(), // cells whose row is open
+  tabs: new Set(), // charts in front that are not the first of their tabs
 };
 
-const FIGURES = "[id^=matrix] :is([data-name='time to target'], [data-name='best regret'])";
-const isNarrow = matchMedia("(max-width: 640px)").matches; // who found what comes first there
-for (const head of document.querySelectorAll(`th[data-folded]${isNarrow ? `, ${FIGURES}` : ""}`))
+for (const head of document.querySelectorAll("th[data-folded]"))
   state.without.add(`${head.closest(".card").id}.${head.cellIndex}`);
 const FOLDED = [...state.without].join();
-const LISTS = { hide: "hidden", linear: "linear", open: "open" };
+const LISTS = { hide: "hidden", linear: "linear", open: "open", tab: "tabs" };
 const MAPS = { sort: "sorts", find: "finds", show: "switches" };
 
 function writeAddress() {
@@ -97,7 +96,16 @@ function swatch({ color, shape, strokeDash }) {
   return drawing.content.firstChild;
 }
 
+function dot(color) {
+  const drawing = make("template");
+  drawing.innerHTML = `<svg width="10" height="10" aria-hidden="true"><circle cx="5" cy="5" r="4" fill="${color}"/></svg>`;
+  return drawing.content.firstChild;
+}
+
 // -- one choice of solvers for all charts and tables --------------------------------------------
+
+// The only cell of a row; -1 for a row of several, and elsewhere.
+const cellOf = (part) => (/^\d+$/.test(part.dataset.cells ?? "") ? Number(part.dataset.cells) : -1);
 
 function toggle(set, value) {
   if (!set.delete(value)) set.add(value);
@@ -128,7 +136,7 @@ function showSolvers() {
   const shown = state.over || state.focus;
   for (const part of document.querySelectorAll("[data-solver]")) {
     const name = SOLVERS[part.dataset.solver]?.name; // of others nothing is drawn
-    const cell = Number(part.dataset.cell ?? -1);
+    const cell = cellOf(part);
     const isOther = state.cell >= 0 && cell >= 0 && cell !== state.cell;
     part.classList.toggle("on", name === shown && !isOther);
     part.classList.toggle("off", shown !== "" && name !== shown);
@@ -158,7 +166,7 @@ function refresh() {
 
 function link(part) {
   const { name } = SOLVERS[part.dataset.solver];
-  const cell = Number(part.dataset.cell ?? -1);
+  const cell = cellOf(part);
   part.addEventListener("pointerenter", () => pointAt(name, cell));
   part.addEventListener("pointerleave", () => pointAt(""));
 }
@@ -189,12 +197,7 @@ function legend() {
     refresh();
   };
   const games = GAMES.map(({ name }) => make("option", { selected: name === state.game }, name));
-  const oninput = ({ target }) => {
-    state.game = target.value;
-    showChoices();
-    redraw();
-    refresh();
-  };
+  const oninput = ({ target }) => play(target.value);
   const pick = make("select", { "aria-label": "game", oninput }, ...games);
   bar.append(
     ...(GAMES.length > 1 ? [make("label", {}, "game ", pick)] : []),
@@ -202,6 +205,14 @@ function legend() {
     make("button", { type: "button", class: "reset", onclick: reset }, "show all"),
   );
   document.querySelector("nav").append(make("p", {}, HINT));
+}
+
+function play(game) {
+  state.game = game;
+  document.querySelector("#solvers select").value = game;
+  showChoices();
+  redraw();
+  refresh();
 }
 
 // -- charts ------------------------------------------------------------------------------------
@@ -260,7 +271,8 @@ function filled(name, forPaper) {
   const { titles = {} } = spec.usermeta;
   const given = { game: state.game, focus: state.focus, hidden: [...state.hidden], cell: -1 };
   for (const param of spec.params)
-    param.value = param.name in SWITCHES ? choiceOf(param.name) : given[param.name];
+    if (param.name in SWITCHES) param.value = choiceOf(param.name);
+    else if (param.name in given) param.value = given[param.name];
   for (const encoding of encodings(spec))
     for (const channel of ["x", "y", "color", "shape", "strokeDash", "fill"]) {
       const own = encoding[channel];
@@ -346,6 +358,28 @@ function controls(name) {
 function redraw(names = [...drawn.keys()]) {
   names.forEach(draw);
   writeAddress();
+}
+
+function startTabs(place) {
+  const cards = [...place.children];
+  const show = (front) => {
+    for (const [k, card] of cards.entries()) {
+      card.hidden = card !== front;
+      buttons[k].setAttribute("aria-selected", card === front);
+      if (card !== front || k === 0) state.tabs.delete(card.id);
+      else state.tabs.add(card.id);
+    }
+  };
+  const buttons = cards.map((card) => {
+    const onclick = () => {
+      show(card);
+      writeAddress();
+    };
+    const named = { type: "button", role: "tab", "aria-controls": card.id, onclick };
+    return make("button", named, card.querySelector("h3").textContent);
+  });
+  if (cards.length > 1) place.prepend(make("div", { role: "tablist" }, ...buttons));
+  show(cards.find((card) => state.tabs.has(card.id)) ?? cards[0]);
 }
 
 function startCharts() {
@@ -579,9 +613,27 @@ const KEY =
   "A hash of all that a result may depend on: the content of the game, the solver with its " +
   "options, version and source, the seed and the limits. Equal keys mean the same work.";
 
+// All that the cells of a row found; those of several open one by one.
 function details(row) {
-  const cell = DATA.cells[row.dataset.cell];
-  cell.place = Number(row.dataset.cell);
+  const places = row.dataset.cells.split(" ").filter(Boolean);
+  const parts = places.length === 1 ? report(places[0]) : places.map(folded);
+  return make("tr", { class: "details" }, make("td", { colspan: row.cells.length }, ...parts));
+}
+
+function folded(place) {
+  const { seed, repeat, status, max_regret: gain, elapsed_s: time } = DATA.cells[place];
+  const figures = [gain === null ? "" : `max regret ${regret(gain)}`, time === null ? "" : `${number(time, 3)} s`];
+  const name = [seed === null ? "" : `seed ${seed}`, repeat ? `repeat ${repeat}` : ""].join(" ");
+  const text = [name.trim(), status, ...figures].filter(Boolean).join(", ");
+  const part = make("details", {}, make("summary", {}, text));
+  const fill = () => part.append(...report(place));
+  part.addEventListener("toggle", fill, { once: true });
+  return part;
+}
+
+function report(place) {
+  const cell = DATA.cells[place];
+  cell.place = Number(place);
   const shown = cell.equilibria;
   const told = (cell.strategies ?? []).filter(Boolean).length;
   const made = `key ${cell.key}, ${cell.solver_spec} ${cell.solver_version} on ${cell.game_spec}`;
@@ -591,14 +643,12 @@ function details(row) {
   const notes = [
     cell.reason ? make("p", {}, cell.reason) : null,
     make("p", {}, fileLink(cell, cell.log, "log"), fileLink(cell, cell.trace, "trace")),
-    make("p", { class: "notes", title: KEY }, made),
     cell.candidates ? null : make("p", {}, "There is no measured profile."),
     cell.candidates > told ? make("p", {}, left, make("code", {}, cell.command)) : null,
   ];
   const items = shown.map((item, rank) => candidate(cell, item, rank));
-  const list = make("div", { class: "candidates" }, ...items);
-  const body = make("td", { colspan: row.cells.length }, ...notes, list);
-  return make("tr", { class: "details" }, body);
+  const key = make("p", { class: "notes", title: KEY }, made);
+  return [...notes.filter(Boolean), make("div", { class: "candidates" }, ...items), key];
 }
 
 function openRow(row) {
@@ -610,23 +660,25 @@ function openRow(row) {
 
 function startRow(row) {
   const first = row.cells[0];
-  const own = CELLS.get(Number(row.dataset.cell ?? -1))?.solver ?? first.textContent;
+  const own = first.textContent;
   const place = SOLVERS.findIndex(({ name }) => name === own);
+  const isOpening = Boolean(row.dataset.cells);
   row.dataset.solver = place;
   if (place >= 0) {
     const { name, look } = SOLVERS[place];
     const mark = swatch(look);
     first.prepend(mark);
     link(row);
-    (row.dataset.cell === undefined ? first : mark).addEventListener("click", (event) => {
+    (isOpening ? mark : first).addEventListener("click", (event) => {
       event.stopPropagation();
       choose(name, event);
     });
   }
-  if (row.dataset.cell === undefined) return;
+  if (!isOpening) return;
+  const [cell] = row.dataset.cells.split(" ");
   const press = () => {
     openRow(row);
-    toggle(state.open, row.dataset.cell);
+    toggle(state.open, cell);
     writeAddress();
   };
   const label = { "aria-expanded": "false", "aria-label": `all that ${own} found` };
@@ -634,7 +686,36 @@ function startRow(row) {
   row.addEventListener("click", (event) => {
     if (!event.target.closest("a") && !String(getSelection())) press();
   });
-  if (state.open.has(row.dataset.cell)) openRow(row);
+  if (state.open.has(cell)) openRow(row);
+}
+
+// A row for each game leads to the table of its solvers, a heading has the mark of its solver or
+// the color of its equilibrium, and on a telephone a row is a card of its own.
+function startNames(table) {
+  const heads = [...table.tHead.rows[0].cells];
+  const { game } = table.closest(".card").dataset;
+  const ofGame = ({ game: own }) => game !== undefined && own === GAMES[game].name;
+  const colors = new Map(
+    (DATASETS.names ?? []).filter(ofGame).map(({ name, title, color }) => [name, { title, color }]),
+  );
+  for (const head of heads.slice(1)) {
+    const look = SOLVERS.find(({ name }) => name === titleOf(head))?.look;
+    const { title, color } = colors.get(titleOf(head)) ?? {};
+    if (title) head.title = title;
+    if (look || color) head.dataset.name = titleOf(head);
+    const mark = look ? swatch(look) : color ? dot(color) : "";
+    head.querySelector("button").prepend(mark);
+  }
+  for (const row of rowsIn(table)) {
+    for (const [k, head] of heads.entries())
+      row.cells[k].dataset.label = titleOf(head).replaceAll("\n", " ");
+    const name = row.cells[0].textContent;
+    if (titleOf(heads[0]) === "game" && GAMES.some((known) => known.name === name))
+      row.addEventListener("click", () => {
+        play(name);
+        document.querySelector("[id^=matrix]:not([hidden])")?.scrollIntoView({ block: "nearest" });
+      });
+  }
 }
 
 // -- downloads ---------------------------------------------------------------------------------
@@ -672,6 +753,7 @@ const SAVE = {
 readAddress();
 document.body.append(tip);
 legend();
+for (const table of document.querySelectorAll(":is([id^=matrix], #status) table")) startNames(table);
 for (const table of document.querySelectorAll("table"))
   if (titleOf(table.tHead.rows[0].cells[0]) === "solver") rowsIn(table).forEach(startRow);
 for (const chip of document.querySelectorAll(".chip")) link(chip);
@@ -686,5 +768,6 @@ for (const anchor of document.querySelectorAll("nav a"))
     event.preventDefault();
     document.querySelector(anchor.getAttribute("href")).scrollIntoView();
   });
+document.querySelectorAll(".tabs").forEach(startTabs);
 startCharts();
 refresh();
