@@ -153,7 +153,7 @@ def document(
         parts = {title: _without_charts(part) for title, part in parts.items()}
         lead, charts = [*lead, lack], {}
     values: dict[str, Any] = {"datasets": {}, **(data or {}), "charts": charts}
-    played = {block.name: block.data for block in blocks if isinstance(block, Played)}
+    played = {block.name: block.data for block in leaves if isinstance(block, Played)}
     values |= {"played": played} if played else {}
     values["datasets"] = dict(values["datasets"])
     for name, rows in values["datasets"].items():

@@ -1,6 +1,6 @@
 "use strict";
 // What is played in equilibria that a reader chooses, and in published sets at any parameters.
-
+{
 const DIFFERENT = 5e-4;
 const UNREACHED = 1e-6;
 const HOLDS = 1e-7; // by how much a constraint may be missed
@@ -323,3 +323,4 @@ function startPlayed(figure) {
 }
 
 for (const figure of document.querySelectorAll("[data-played]")) startPlayed(figure);
+}
