@@ -158,7 +158,9 @@ def _draw(request: ShowRequest, stored: StoredRun, file: Path) -> None:
         found = record.equilibria[rank]
         by_set = _by_set(_claimed(game, profile, found)) if found.claim in EQUILIBRIA else []
         which = f"{cell_name(record)}:{rank}" if rank else cell_name(record)
-        title = ": ".join(filter(None, (which, identity_text(found.identity))))
+        known: dict[str, Any] = dict(found.identity or {})
+        words = (which, known.get("title"), identity_text(found.identity))
+        title = ": ".join(word for word in words if word)
         shown.append(Shown(profile, title, [not item["refuted"] for item in by_set]))
         games.append((game, record))
     (game, record), (_, last) = games[0], games[-1]

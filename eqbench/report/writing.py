@@ -229,8 +229,8 @@ def page_of(
     cells = entries_of(runs)  # games that are not shown need not be built
     shown = cells if summarize is False else first_trials(cells, MOST_CELLS)
     contents = {entry.record.game_spec: entry.record.game_content for entry in shown}
-    facts = dict(_with_sets(dict(game_facts(contents)))) | dict(_of_files(contents))
-    return report_page(runs, facts, summarize=summarize, place=place)
+    known = dict(game_facts(contents)) | dict(_of_files(contents))
+    return report_page(runs, dict(_with_sets(known)), summarize=summarize, place=place)
 
 
 def _with_sets(facts: Mapping[str, GameFacts]) -> Iterator[tuple[str, GameFacts]]:
