@@ -111,31 +111,24 @@ class Picture:
         Its text as SVG.
     """
 
-    _endings: tuple[str, ...] = FORMATS
-
     def __init__(self, svg: str, title: str = "") -> None:
         self.svg, self._title = svg, title
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self._title!r}>"
+        return f"<Picture {self._title!r}>"
 
     def _repr_mimebundle_(
         self, include: Collection[str] | None = None, exclude: Collection[str] | None = None
     ) -> dict[str, Any]:
-        return {"image/svg+xml": self.to_svg(), "text/plain": repr(self)}
+        return {"image/svg+xml": self.svg, "text/plain": repr(self)}
 
     def to_svg(self) -> str:
         """Text of the picture as SVG."""
         return self.svg
 
-    def _content(self, suffix: str) -> bytes:
-        """Content of a file by the suffix of its name."""
-        return rendered(self.to_svg(), suffix)
-
+    @checked
     def save(self, path: str | Path) -> Path:
         """Write it by the ending of the name, .svg, .png or .pdf; return the path.
-
-        A :class:`Chart` is also written as .json, and as .html, a page that needs no network.
 
         Raises
         ------
@@ -143,14 +136,11 @@ class Picture:
             If the name ends otherwise.
         """
         path = Path(path)
-        if path.suffix not in self._endings:
-            *most, last = self._endings
-            raise UsageError(f"it is saved as {', '.join(most)} or {last}, not as {path}")
-        path.write_bytes(self._content(path.suffix))
+        path.write_bytes(rendered(self.svg, path.suffix))
         return path
 
 
-class Chart(Picture):
+class Chart:
     """A chart in Vega-Lite.
 
     Where a notebook knows Vega-Lite it is interactive, elsewhere a picture.
@@ -161,10 +151,11 @@ class Chart(Picture):
         The specification, with its data.
     """
 
-    _endings = (*FORMATS, ".html", ".json")
-
     def __init__(self, spec: dict[str, Any]) -> None:
-        self.spec, self._title = spec, str(spec.get("title", ""))
+        self.spec = spec
+
+    def __repr__(self) -> str:
+        return f"<Chart {self.spec.get('title', '')!r}>"
 
     def _repr_mimebundle_(
         self, include: Collection[str] | None = None, exclude: Collection[str] | None = None

@@ -138,7 +138,7 @@ def _draw(request: ShowRequest, stored: StoredRun, file: Path) -> None:
     """Write a picture of what one or two cells play."""
     from eqbench.report.naming import identity_text
     from eqbench.report.profile_picture import FORMATS, Shown, draw_profiles, rendered
-    from eqbench.report.writing import write_data
+    from eqbench.report.writing import write_report
     from eqbench.store.named import ranked
     from eqbench.store.run_folder import check_replaceable
     from eqbench.store.schema import EQUILIBRIA
@@ -158,7 +158,9 @@ def _draw(request: ShowRequest, stored: StoredRun, file: Path) -> None:
         found = record.equilibria[rank]
         by_set = _by_set(_claimed(game, profile, found)) if found.claim in EQUILIBRIA else []
         which = f"{cell_name(record)}:{rank}" if rank else cell_name(record)
-        title = ": ".join(filter(None, (which, identity_text(found.identity))))
+        known: dict[str, Any] = dict(found.identity or {})
+        words = (which, known.get("title"), identity_text(found.identity))
+        title = ": ".join(word for word in words if word)
         shown.append(Shown(profile, title, [not item["refuted"] for item in by_set]))
         games.append((game, record))
     (game, record), (_, last) = games[0], games[-1]
@@ -166,7 +168,7 @@ def _draw(request: ShowRequest, stored: StoredRun, file: Path) -> None:
         raise UsageError(
             f"{record.game} and {last.game} are different games; choose two cells of one game"
         )
-    write_data(file, rendered(draw_profiles(game, shown, title=record.game), file.suffix))
+    write_report(file, rendered(draw_profiles(game, shown, title=record.game), file.suffix))
     say_written([file])
 
 

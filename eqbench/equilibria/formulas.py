@@ -11,6 +11,7 @@ from eqbench.equilibria.expressions import Relation, as_data
 from eqbench.equilibria.known import extremes, some_member
 from eqbench.equilibria.reference import OPEN_MARGIN, KnownSet
 from eqbench.model.game import Game
+from eqbench.model.profile import label_parts
 from eqbench.model.tree import GameTree
 from eqbench.model.words import clause
 
@@ -30,7 +31,7 @@ def set_data(game: Game, known: KnownSet) -> dict[str, Any]:
         text = texts.readings[name]
         meaning = text
         if text in layout.variables:
-            player, infoset, action = layout.places[layout.variables.index(text)].split("|")
+            player, infoset, action = label_parts(layout.places[layout.variables.index(text)])
             meaning = f"how often {clause(player, action, infoset, game)}"
         is_leading = leading in (name, text)
         parameters.append(

@@ -181,16 +181,11 @@ def write_report(file: Path, text: str | bytes) -> None:
     """Write a report or figure into a file, whose folder may be new; UsageError if it cannot be
     written, or something is there that eqbench did not write.
     """
-    end = TEXT_END if file.suffix == ".txt" else ""
-    write_data(file, text if isinstance(text, bytes) else f"{text}{end}".encode())
-
-
-def write_data(file: Path, data: bytes) -> None:
-    """Write the content of a report or picture; as :func:`write_report`."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         check_replaceable(file)
-        write_file(file, data)
+        end = TEXT_END if file.suffix == ".txt" else ""
+        write_file(file, text if isinstance(text, bytes) else f"{text}{end}".encode())
     except OSError as error:
         raise UsageError(f"cannot write {file}: {error.strerror}; choose another place") from None
 
@@ -234,8 +229,8 @@ def page_of(
     cells = entries_of(runs)  # games that are not shown need not be built
     shown = cells if summarize is False else first_trials(cells, MOST_CELLS)
     contents = {entry.record.game_spec: entry.record.game_content for entry in shown}
-    facts = dict(_with_sets(dict(game_facts(contents)))) | dict(_of_files(contents))
-    return report_page(runs, facts, summarize=summarize, place=place)
+    known = dict(game_facts(contents)) | dict(_of_files(contents))
+    return report_page(runs, dict(_with_sets(known)), summarize=summarize, place=place)
 
 
 def _with_sets(facts: Mapping[str, GameFacts]) -> Iterator[tuple[str, GameFacts]]:

@@ -98,7 +98,7 @@ def report_page(
             html.Prose(notes, small=True),
             *(_notes(shown, report) if shown else []),
         ],
-        "What is played": [*played(charts.shown_games(shown, facts))],
+        "What is played": [*played(charts.shown_games(first, facts))],
         "Over seeds": _tables(report, "summary", len(games)) if summarize or is_thin else [],
         "Equilibria": [
             [*drawn(data, "payoffs"), *_sources(games)],

@@ -1,6 +1,6 @@
 "use strict";
 // What is played in equilibria that a reader chooses, and in published sets at any parameters.
-
+{
 const DIFFERENT = 5e-4;
 const UNREACHED = 1e-6;
 const HOLDS = 1e-7; // by how much a constraint may be missed
@@ -300,22 +300,27 @@ function startPlayed(figure) {
 
   function caption(places) {
     const isCut = card.more ? `${card.more} situations that are reached less are left out.` : "";
-    const cap = [
-      card.key,
-      "Bars: the share of each action, the last in the full color; of two actions the number is that of the last.",
-      "Pale: reached with a probability below 1e-6.",
+    const reading = [
+      "A bar is divided among the actions of its row, the last in the full color; of two actions",
+      "the number is how often the last is taken. Pale: reached with a probability below 1e-6.",
       places.length > 1 ? "Framed: played differently, by more than 0.0005." : "",
-      isCut,
+      "A cross stands where no belief supports what is played, where that costs most.",
+      "Sliders show members of published sets, by the formulas as published;",
+      "other parameters move along where a constraint of the set makes them.",
     ];
+    const how = make("details", { class: "reading" }, make("summary", {}, "how to read"));
+    how.append(reading.filter(Boolean).join(" "));
+    const cap = [card.key, isCut].filter(Boolean).join(" ");
     const links = card.files.map((file) => fileLink(file, file.path, `${file.solver} (${file.name})`));
     const left = card.others
       ? [make("div", {}, `${card.others} more profiles are not on this page: `, ...links.filter(Boolean),
           make("code", {}, "eqbench show RUN CELL:K --figure FILE"))]
       : [];
-    figure.querySelector("figcaption").replaceChildren(cap.filter(Boolean).join(" "), ...left);
+    figure.querySelector("figcaption").replaceChildren(cap, how, ...left);
   }
 
   show();
 }
 
 for (const figure of document.querySelectorAll("[data-played]")) startPlayed(figure);
+}
