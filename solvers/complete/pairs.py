@@ -3,9 +3,9 @@
 A player's plan x has the polyhedron of all (x, v) where v are values of the information sets of
 the *other* player that bound what that player can get against x (von Stengel 1996). Its labels are
 the weights of x and the losses of the other player's sequences. Plans x and y are an equilibrium
-if, for every sequence of either player, its weight is 0 or its loss is. The search decides, sequence
-by sequence, which of the two (Audet, Hansen, Jaumard and Savard 2001), on faces of both polyhedra.
-Faces where all is decided are the maximal Nash subsets (Millham 1974).
+if, for every sequence of either player, its weight is 0 or its loss is. The search decides,
+sequence by sequence, which of the two (Audet, Hansen, Jaumard and Savard 2001), on faces of both
+polyhedra. Faces where all is decided are the maximal Nash subsets (Millham 1974).
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -133,7 +134,8 @@ def decided(labels: tuple[int, ...], sides: Sides, check: Callable[[], None]) ->
         (first, second), open_labels, covered = pending.pop()
         if not all(first.is_positive(label) for label in covered):
             continue
-        left, branch = [], None
+        left: list[int] = []
+        branch = None
         # where both are positive at the present vertices, nothing needs to be computed
         order = sorted(open_labels, key=lambda k: not (first.value(k) and second.value(k)))
         for position, label in enumerate(order):
@@ -176,5 +178,5 @@ def components(sets: Sequence[ProductSet]) -> list[list[int]]:
     parts: list[list[int]] = []
     for k, each in enumerate(sets):
         touched = [part for part in parts if any(sets[i].meets(each) for i in part)]
-        parts = [part for part in parts if part not in touched] + [[*sum(touched, []), k]]
+        parts = [part for part in parts if part not in touched] + [[*chain(*touched), k]]
     return sorted(sorted(part) for part in parts)

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain, combinations, product
+from typing import Literal
 
 import numpy as np
 from flint import arb, arb_mat, ctx, fmpq
@@ -135,16 +136,18 @@ class SupportSystem:
             keep = ~single & ~tiny
             for k in np.flatnonzero(single | tiny):
                 around = AROUND if tiny[k] else 0.0
-                box, root = _balls(low[k] - around, high[k] + around), None
+                box = _balls(low[k] - around, high[k] + around)
                 point = self.certify(box)
                 if isinstance(point, CertifiedPoint):
                     root = self._unknowns(point)
-                if root and any(_holds(each, root) for each in boxes):
-                    continue
-                if root and not any(_overlap(each, root) for each in boxes):
-                    found.append(point)
-                    boxes.append(box)
-                elif point is not False:
+                    if any(_holds(each, root) for each in boxes):
+                        continue  # found in a box next to this one
+                    if not any(_overlap(each, root) for each in boxes):
+                        found.append(point)
+                        boxes.append(box)
+                        continue
+                    point = None
+                if point is None:
                     left += int(tiny[k])
                     keep[k] = ~tiny[k]
             if left > MOST_OPEN:
@@ -239,7 +242,7 @@ class SupportSystem:
 
     # -- in balls -------------------------------------------------------------------------
 
-    def certify(self, box: list[arb]) -> CertifiedPoint | bool | None:
+    def certify(self, box: list[arb]) -> CertifiedPoint | Literal[False] | None:
         """The only equilibrium in a box; False if none is in it, None if that is not decided."""
         before, ctx.prec = ctx.prec, PRECISION
         try:
@@ -261,7 +264,7 @@ class SupportSystem:
         finally:
             ctx.prec = before
 
-    def _judged(self, box: list[arb]) -> CertifiedPoint | bool | None:
+    def _judged(self, box: list[arb]) -> CertifiedPoint | Literal[False] | None:
         """The point of a box that holds one solution, if it satisfies the conditions."""
         mixtures = self._mixtures(box)
         if any(x < 0 for mixture in mixtures for x in mixture):
@@ -347,7 +350,7 @@ class SupportSystem:
         found = []
         for mixture in mixtures:
             row = [_fraction(x) for x in mixture[1:]]
-            found.append([1 - sum(row), *row])
+            found.append([1 - sum(row, Fraction(0)), *row])
         for mixture, row in zip(mixtures, found, strict=True):
             rationals = [fmpq(x.numerator, x.denominator) for x in row]
             if not _holds(mixture, rationals):

@@ -85,9 +85,8 @@ class Dictionary:
 
     def is_positive(self, label: int) -> bool:
         """Whether a label is positive anywhere; moves towards where it is largest."""
-        if label in self.columns:
-            if self._enter(self.columns.index(label) + 1) is None:
-                return True
+        if label in self.columns and self._enter(self.columns.index(label) + 1) is None:
+            return True
         while label in self.rows:
             row = self.rows.index(label)
             if self.table[row, 0] > 0:
