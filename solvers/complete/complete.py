@@ -181,11 +181,13 @@ def _of_points(game: Game, check: Any) -> Found:
     form = game.sequence_form
     start = [0, *np.cumsum(shape)[:-1].tolist()]
     payoffs = np.zeros((tree.n_players, *shape), dtype=object)
-    for column, values in zip(form.columns, integer_payoffs(game), strict=True):
+    for column, values in zip(form.columns.tolist(), integer_payoffs(game), strict=True):
+        # an empty sequence goes with all of the player's actions
+        sequences = zip(column, start, strict=True)
         moves = [
-            max(0, c - tree.n_players - s) for c, s in zip(column.tolist(), start, strict=True)
+            c - tree.n_players - s if c >= tree.n_players else slice(None) for c, s in sequences
         ]
-        payoffs[(slice(None), *moves)] = values
+        payoffs[(slice(None), *moves)] += values.reshape(-1, *[1] * moves.count(slice(None)))
     found: list[CertifiedPoint] = []
     left: list[list[list[int]]] = []
     try:
