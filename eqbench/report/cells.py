@@ -15,7 +15,7 @@ from typing import Annotated, Any
 from eqbench.documents import convert
 from eqbench.report import read_data
 from eqbench.report.answer import answer
-from eqbench.report.naming import equilibria_tables, label, marks, verdict_texts
+from eqbench.report.naming import equilibria_tables, found_of, label, marks, verdict_texts
 from eqbench.report.rows import EXACT_ZERO, FORMATS, RUN, SOLVER, Cell, Column, Report, Row, Table
 from eqbench.report.trials import (
     INTERVAL,
@@ -172,6 +172,7 @@ def _row(entry: RunCell, name: str) -> Row:
         "status": replace(CELLS["status"].cell(record.status), hint=printable(record.reason)),
         "max_regret": EXACT_ZERO if is_zero else record.max_regret,
         "equilibrium": label(record) or None,
+        "found_of": found_of(record) or None,
         "credible": verdicts.get("credible"),
         "profile": COLUMNS["claims"].get(claim, claim) or None,
         "iterations": record.iterations or None,  # 0 is reported by methods that count none
