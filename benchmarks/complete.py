@@ -32,9 +32,9 @@ def generic_games(
         specs = [f"random(players={players},actions={actions},seed={k})" for k in range(games)]
         with tempfile.TemporaryDirectory() as folder:
             given = [word for spec in specs for word in ("--game", spec)]
-            solvers = ("--solver", ",".join(["complete", *methods]), "--timeout", f"{timeout:g}")
+            given += ["--solver", ",".join(["complete", *methods]), "--timeout", f"{timeout:g}"]
             out = Path(folder) / "run"
-            cells = eqbench_json("run", *given, *solvers, "--seeds", "1", "--out", str(out))["cells"]
+            cells = eqbench_json("run", *given, "--seeds", "1", "--out", str(out))["cells"]
             profiles = {cell["game"] + cell["solver"]: _profiles(cell, out) for cell in cells}
         lists = {cell["game"]: cell for cell in cells if cell["solver"] == "complete"}
         for method in ["complete", *methods]:

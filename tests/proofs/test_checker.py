@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -139,6 +141,20 @@ def test_blow_ups_without_their_conditions_are_refused(
 ) -> None:
     with pytest.raises(checker.ProofError):
         summary(blown_up(certificate, signs), tmp_path, "matching_pennies")
+
+
+def test_checker_imports_the_tree_alone() -> None:
+    """So that it shares nothing with what writes proofs, nor with solvers."""
+    names = set()
+    for node in ast.walk(ast.parse(Path(checker.__file__).read_text())):
+        if isinstance(node, ast.ImportFrom):
+            names.add(node.module)
+        elif isinstance(node, ast.Import):
+            names |= {each.name for each in node.names}
+    assert {name for name in names if "eqbench" in name} == {"eqbench.errors", "eqbench.model.tree"}
+    assert {name for name in names if "eqbench" not in name} <= sys.stdlib_module_names | {
+        "collections.abc"
+    }
 
 
 # -- damages ------------------------------------------------------------------------------------
