@@ -244,6 +244,7 @@ def summary(entries: Sequence[RunCell], view: View = DEFAULT) -> Table:
     for own in solvers:
         first, limits = own.entries[0], [entry.limit_s for entry in own.entries]
         values = {"run": first.run, "solver": first.record.solver, **_shown(own.statistics, limits)}
+        values["found of"] = found_of(*(entry.record for entry in own.entries)) or None
         rows.append(Row(own.solver, values | {"fastest": best.wins[own.solver] if best else None}))
     limits = sorted({entry.limit_s for entry in ran if entry.source})
     if best:

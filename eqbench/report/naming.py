@@ -92,13 +92,14 @@ def places(record: CellRecord) -> tuple[set[int], int, bool] | None:
     return None
 
 
-def found_of(record: CellRecord) -> str:
-    """Share of all equilibria that a cell found: ``1/7``, or ``2/2 components``; or empty."""
-    known = places(record)
-    if known is None:
+def found_of(*records: CellRecord) -> str:
+    """Share of all equilibria that cells found: ``1/7``, or ``2/2 components``; or empty."""
+    known = list(filter(None, map(places, records)))
+    if not known:
         return ""
-    numbers, of, isolated = known
-    return f"{len(numbers)}/{of}" + ("" if isolated else " component" + "s" * (of > 1))
+    _, of, isolated = known[0]
+    together = set[int]().union(*(numbers for numbers, *_ in known))
+    return f"{len(together)}/{of}" + ("" if isolated else " component" + "s" * (of > 1))
 
 
 def handed_over(members: Sequence[EquilibriumRecord]) -> Sequence[EquilibriumRecord]:

@@ -100,6 +100,10 @@ def test_table_and_answer_say_how_many_of_all_equilibria_were_found(tmp_path: Pa
     assert "Of all 3 equilibria complete found 3; cfr_plus, lcp found 1 each" in " ".join(
         text.split()
     )
+    summed = eqbench_here("report", "r", "--summary", cwd=tmp_path).out
+    assert ["3/3", "1/3", "1/3"] == [
+        word for line in summed.splitlines() for word in line.split() if word in ("3/3", "1/3")
+    ]
     stored = (tmp_path / "r" / "runs.jsonl").read_text().splitlines()
     places = [
         [item["verdicts"]["place"]["record"]["component"] for item in record["equilibria"]]
