@@ -962,6 +962,9 @@ def credible(data: Record) -> Shown:
     return {}, everything, short
 
 
+FEWEST_GAMES = 5  # of a kind, from which what was reached is advice
+
+
 def which_method(data: Record) -> Shown:
     def bounded(backend: str) -> str:
         own = [row for row in data.rows if row.experiment == "bounds" and backend in row.solver]
@@ -984,6 +987,7 @@ def which_method(data: Record) -> Shown:
             ]
         )
         for kind, group in sorted(largest.items())
+        if group[0].games >= FEWEST_GAMES
     ]
     order = sorted(
         data.rows, key=lambda row: (row.kind, row.experiment, -row.solved, row.time_s or 1e9)

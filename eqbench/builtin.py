@@ -66,7 +66,7 @@ def class_modules(kind: Kind) -> dict[str, str]:
 
 # Extensions as ``module:attribute`` by name, in the groups of entry points by which installed
 # distributions add theirs: verdicts on claimed equilibria, engines that carry out cells, and
-# packages with experiments in folders of theirs.
+# packages with documents of published equilibria, or with experiments in folders of theirs.
 EXTENSIONS = {
     "verdicts": {
         "credible": "eqbench.verdicts.kinds:credible",
@@ -74,6 +74,7 @@ EXTENSIONS = {
         "place": "eqbench.proofs.complete_sets:place",
     },
     "engines": {"dask": "eqbench.cluster:ClusterEngine"},
+    "equilibria": {"published": "eqbench.equilibria.data"},
     "experiments": {"papers": "eqbench.papers"},
 }
 

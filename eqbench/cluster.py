@@ -50,6 +50,7 @@ from eqbench.model.game import Game
 from eqbench.model.tree_files import load_tree, save_tree
 from eqbench.registry import Registry, default_registry
 from eqbench.store.schema import CellId, CellRecord, HostRecord
+from eqbench.store.stored_run import cell_name
 from eqbench.text import printable, shortened
 
 with needed_for("a scheduler"):
@@ -664,6 +665,7 @@ class ClusterEngine:
         flight.tries += 1
         if flight.tries >= TRIES:
             return _gone_away(flight.cell)
+        self._say(f"{cell_name(record_of(flight.cell))} is run again: its worker went away")
         content = flight.cell.game.content
         if self._trees.get(content) is flight.tree:  # other cells may have sent it again
             self._trees.pop(content, None)

@@ -45,6 +45,12 @@ _UNITS = {"": 1, "b": 1, "kib": 2**10, "mib": 2**20, "gib": 2**30, "kb": 10**3, 
 _UNITS["gb"] = 10**9
 
 
+_TEXTS = {  # what a text stands for, which may be an object in Python
+    "game": "a game; give a spec such as 'kuhn3', or an object with build()",
+    "solver": "a solver; give a spec such as 'cfr_plus', or an object with solve()",
+}
+
+
 def quoted(value: Any) -> str:
     """A rejected value for a message, which is not to be longer than its reader has time."""
     return shortened(repr(value), MOST_OF_A_VALUE)
@@ -68,7 +74,7 @@ class Kind:
     def read(self, value: Any) -> Any:
         if isinstance(value, str):
             return value
-        raise ValueError(f"{quoted(value)} is not text")
+        raise ValueError(f"{quoted(value)} is not {_TEXTS.get(self.completed, 'text')}")
 
     def write(self, value: Any) -> Any:
         return value

@@ -241,8 +241,9 @@ class Run(Displayed, Sequence[CellResult]):
             `strict` whether every published condition holds, off the path too, and
             `distance` is the largest difference of an outcome's probability.
             `dimension` is that of the equilibria around it, `also` holds lists of
-            further names, `parameters` dictionaries of numbers, and `leading` names the
-            one of them that tells members of a set apart best. Of claimed equilibria
+            further names, `parameters` dictionaries of numbers, `leading` names the one of
+            them that tells members of a set apart best, and `parameter` is its value, also
+            of the best candidates of *cells*. Of claimed equilibria
             `credible` is the number of information sets, of all `sets`, whose play some
             belief supports, and `worst` the largest loss at any of them. `undominated`
             and `sequential` are `certified`, `refuted` or `open`, the former `actions
@@ -308,23 +309,24 @@ class Run(Displayed, Sequence[CellResult]):
         sort: str = View.sort,
         columns: str | Iterable[str] = View.columns,
         summary: bool = View.summary,
-        show_all: bool = View.show_all,
+        table: str | None = View.table,
         **former: Any,
     ) -> ReportText:
         """Report as text: ``terminal``, ``md``, ``csv``, ``tex``, or ``html`` for the page.
 
         Parameters
         ----------
-        sort, columns, summary, show_all : as of ``eqbench report``, where the last is ``--all``
+        sort, columns, summary, table : as of ``eqbench report``, such as ``table="matrix:regret"``
         """
         from eqbench.report.writing import SUFFIXES, report_text  # which takes long to import
 
         if format not in SUFFIXES:
             raise UsageError(f"{format!r} is not a format; choose of {', '.join(SUFFIXES)}")
-        given = {"sort": sort, "columns": columns, "summary": summary, "show_all": show_all}
-        if "all" in former:
-            warn_former("report(all=...)", "report(show_all=...)")
-            given["show_all"] = former.pop("all")
+        given = {"sort": sort, "columns": columns, "summary": summary, "table": table}
+        for name in ("all", "show_all"):
+            if name in former:
+                warn_former(f"report({name}=...)", 'report(table="cells")')
+                given["table"] = "cells" if former.pop(name) else table
         check_keywords("report", former, given)
         view = request_from(View, "report", given)
         text = report_text(format, [self.stored], view, summarize=view.summarize)

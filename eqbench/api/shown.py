@@ -11,14 +11,25 @@ from typing import Any
 
 from markupsafe import escape
 
+from eqbench.documents import checked
 from eqbench.errors import MissingPackageError, UsageError, check_keywords, nearest
 from eqbench.extras import needed_for
 from eqbench.report.charts import VEGA_LITE
+from eqbench.store.run_folder import TEXT_END
 
 _MIME = f"application/vnd.vegalite.v{VEGA_LITE.partition('.')[0]}+json"
 _LESS = "\ue03c"  # stands for < where what writes the page would not escape it
 # who shows a picture may have wider letters than who measured its legend
 _PADDING = {"left": 5, "top": 5, "right": 30, "bottom": 5}
+WIDTHS_CM = (4, 100)
+# of a chart that is as wide as a column of a paper: its letters and legend, heights for its width
+_PRINT = {
+    "axis": {"titleFontSize": 8, "labelFontSize": 7, "titlePadding": 4, "tickCount": 5},
+    "legend": {"orient": "bottom", "titleFontSize": 7, "labelFontSize": 7, "symbolSize": 40},
+    "title": {"fontSize": 9},
+}
+_PRINT_HEIGHT, _LEGEND_POINTS, _POINTS_PER_CM = 0.6, 95, 72 / 2.54
+_PDF_END = f"\n%{TEXT_END}".encode()  # a comment by which eqbench knows its files
 
 
 class ReportText(str):
@@ -124,24 +135,60 @@ class Chart:
         """Picture as PNG, of `scale` pixels for each unit of length."""
         return bytes(_converted("png", self.spec, scale=scale))
 
+    def to_pdf(self, width_cm: float | None = None) -> bytes:
+        """Picture as PDF, as wide as a column of text if its width is given.
+
+        Letters then keep a size that can be read, and the legend stands below.
+
+        Raises
+        ------
+        UsageError
+            If the width is not from 4 to 100.
+        """
+        spec = {"padding": _PADDING} | copy.deepcopy(self.spec)
+        if width_cm is not None:
+            if not WIDTHS_CM[0] <= width_cm <= WIDTHS_CM[1]:
+                ends = " to ".join(map(str, WIDTHS_CM))
+                raise UsageError(f"{width_cm} cm is no width of a figure; give one from {ends}")
+            width = width_cm * _POINTS_PER_CM
+            spec |= {"width": width, "height": width * _PRINT_HEIGHT, "padding": 2}
+            config = spec.setdefault("config", {})
+            columns = max(1, int(width / _LEGEND_POINTS))
+            for part, style in _PRINT.items():
+                config[part] = config.get(part, {}) | style
+            config["legend"] |= {"columns": columns}
+        return bytes(_converted("pdf", spec)) + _PDF_END
+
     def _page(self) -> str:
         """Page whose script no text of the specification can end."""
         spec = json.loads(json.dumps(self.spec).replace("<", _LESS))
         return str(_converted("html", spec, bundle=True)).replace(_LESS, r"\u003c")
 
-    def save(self, path: str | Path) -> Path:
-        """Write it as .svg, .png, .json, or .html, a page that needs no network; return the path.
+    @checked
+    def save(self, path: str | Path, *, width_cm: float | None = None) -> Path:
+        """Write it as .pdf, .svg, .png, .json, or .html, a page that needs no network.
+
+        Parameters
+        ----------
+        width_cm : of a PDF for a paper, where a column of text has some 8.5 cm
+
+        Returns
+        -------
+        Path
+            The path.
 
         Raises
         ------
         UsageError
-            If the name ends otherwise.
+            If the name ends otherwise, or the width is none.
         """
         path = Path(path)
-        if path.suffix not in (".svg", ".png", ".html", ".json"):
-            raise UsageError(f"a chart is saved as .svg, .png, .html or .json, not as {path}")
-        if path.suffix == ".png":
-            path.write_bytes(self.to_png())
+        if path.suffix not in (".pdf", ".svg", ".png", ".html", ".json"):
+            raise UsageError(f"a chart is saved as .pdf, .svg, .png, .html or .json, not as {path}")
+        if width_cm is not None and path.suffix != ".pdf":
+            raise UsageError(f"a width in cm is that of a .pdf, not of {path}; leave it out")
+        if path.suffix in (".pdf", ".png"):
+            path.write_bytes(self.to_pdf(width_cm) if path.suffix == ".pdf" else self.to_png())
             return path
         text = {".svg": self.to_svg, ".html": self._page}.get(path.suffix)
         path.write_text(text() if text else json.dumps(self.spec), encoding="utf-8")

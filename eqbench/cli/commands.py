@@ -29,21 +29,23 @@ if TYPE_CHECKING:
     from eqbench.studies.frame import Study, StudyFolder
 
 _STUDIES = "eqbench.studies.requests"
-# The commands by what they are for, in the order of the help.
+# The commands in the order of the help: first those that are the tool, then the laboratory.
 _GROUPS = {
-    "Run": {
+    "Commands": {
         "run": "eqbench.cli.run:run",
-        "reproduce": "eqbench.papers.request:ReproduceRequest",
-    },
-    "Read": {
         "report": "eqbench.cli.report:report",
-        "publish": "eqbench.cli.results:publish",
         "show": "eqbench.cli.show:show",
         "compare": "eqbench.cli.compare:compare",
+        "info": "eqbench.cli.info:info",
+        "verify": "eqbench.cli.verify:verify",
+    },
+    "More: runs": {
+        "reproduce": "eqbench.papers.request:ReproduceRequest",
+        "publish": "eqbench.cli.results:publish",
         "merge": "eqbench.cli.merge:merge",
         "results": "eqbench.cli.results:results",
     },
-    "Study a game": {
+    "More: study a game": {
         "trace": f"{_STUDIES}:TraceRequest",
         "qre": f"{_STUDIES}:QuantalRequest",
         "ranges": f"{_STUDIES}:RangesRequest",
@@ -52,12 +54,8 @@ _GROUPS = {
         "crossplay": f"{_STUDIES}:CrossplayRequest",
         "study": "eqbench.cli.commands:study",
     },
-    "Games and profiles": {
-        "info": "eqbench.cli.info:info",
+    "More: files and maintenance": {
         "export": "eqbench.cli.export:export",
-        "verify": "eqbench.cli.verify:verify",
-    },
-    "Maintenance": {
         "check": "eqbench.cli.check:check",
         "doctor": "eqbench.cli.doctor:doctor",
         "warm-up": "eqbench.cli.run:warm_up",
@@ -102,9 +100,10 @@ class _Commands(WithExamples, click.Group):
             raise click.UsageError(f"unknown command {word!r}: {hint}") from None
 
     def sections(self) -> dict[str, list[str]]:
-        """Names of the commands by what they are for."""
+        """Names of the commands, the six that most need first, the others by what they are for."""
         others = [name for name in installed("studies") if name not in _COMMANDS]
-        return {title: [*names] for title, names in _GROUPS.items()} | {"Installed studies": others}
+        known = {title: [*names] for title, names in _GROUPS.items()}
+        return known | {"More: installed studies": others}
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands by what they are for, each with its whole first sentence."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import importlib.util
 import io
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -100,10 +102,9 @@ def checks() -> list[Check]:
         Check("platform", "good", about),
         Check("installation", "broken" if split else "good", split or str(installation())),
     ]
-    optional = {name for packages in EXTRAS.values() for name in packages.values()}
-    for name, version in facts["packages"].items():
-        if name in optional:
-            continue
+    needs = (each for each in importlib.metadata.requires("eqbench") or () if ";" not in each)
+    for name in sorted(re.split(r"[^\w.-]", need)[0] for need in needs):
+        version = version_of(name)
         state: Literal["good", "broken"] = "good" if version else "broken"
         found.append(Check(name, state, version or f"missing: pip install {name}"))
     for extra, packages in EXTRAS.items():

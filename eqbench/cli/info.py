@@ -134,7 +134,7 @@ def _summary(row: dict[str, Any]) -> str:
 
 def _facts(spec: str, registry: Registry) -> dict[str, Any]:
     """What there is to say about a game or a solver."""
-    from eqbench.equilibria import known_equilibria
+    from eqbench.equilibria import known_equilibria, same_games
     from eqbench.model.facts import kind_of_game, sizes
     from eqbench.options import option_texts
     from eqbench.spec import parse_spec
@@ -161,6 +161,7 @@ def _facts(spec: str, registry: Registry) -> dict[str, Any]:
             else:
                 answers[obstacle[0]][name] = obstacle[1]
         facts["solvers"] = answers
+        facts["same_as"] = [same.described(game.tree) for same in same_games(game)]
         facts["equilibria"] = [asdict(known) for known in known_equilibria(game)]
     else:
         solver = registry.load_solver(spec)
@@ -183,6 +184,8 @@ def _solver_facts(entry: Entry) -> dict[str, Any]:
 def _print(facts: dict[str, Any]) -> None:
     put(f"{facts['name']}: {facts['summary']}")
     put(f"  spec  {facts['spec']}")
+    for sentence in facts.get("same_as", ()):
+        put(f"  {sentence}")
     kinds = facts.get("kinds", {})
     if kinds:
         total = kinds["constant sum"]

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from eqbench.cli.options import STATUSES, command
-from eqbench.cli.output import print_report, put, put_page, say_notes, say_written
+from eqbench.cli.output import print_report, put, put_page, say_note, say_notes, say_written
 from eqbench.errors import UsageError
 from eqbench.report.cells import View
-from eqbench.requests import FOLDER, RUN, STANDARD_OUTPUT, CellFilter, Option, Words
+from eqbench.report.charts import CHARTS
+from eqbench.requests import FOLDER, RUN, STANDARD_OUTPUT, CellFilter, Number, Option, Words
+
+if TYPE_CHECKING:
+    from eqbench.store.stored_run import StoredRun
 
 _FORMATS = ("terminal", "md", "csv", "tex", "html", "macros")
+USUAL_WIDTH_CM = 17.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +53,21 @@ class ReportRequest(View, CellFilter):
             FOLDER,
         ),
     ] = None
+    figures: Annotated[
+        tuple[str, ...],
+        Option(
+            "Write these figures as PDF into the folder of --out, one for each game where a figure "
+            f"shows one: {', '.join(CHARTS)}.",
+            Words("NAMES", "figure", CHARTS),
+        ),
+    ] = ()
+    width_cm: Annotated[
+        float | None,
+        Option(
+            "Width of the figures, such as that of a column of text.  [default: 17]",
+            Number("CM", positive=True),
+        ),
+    ] = None
     statuses: Annotated[
         tuple[str, ...],
         Option("Only cells that ended like this, for example ok,limit.", STATUSES, "status"),
@@ -57,6 +77,7 @@ class ReportRequest(View, CellFilter):
 @command(ReportRequest)
 def report(request: ReportRequest) -> None:
     from eqbench.report.cells import report_on
+    from eqbench.report.matrix import check_table
     from eqbench.report.writing import (
         report_text,
         runs_in,
@@ -67,6 +88,10 @@ def report(request: ReportRequest) -> None:
     from eqbench.store.stored_run import chosen, read_runs
 
     formats, out, summarize = request.formats, request.out, request.summarize
+    if request.width_cm is not None and not request.figures:
+        raise UsageError("--width-cm is that of figures; say which, for example --figures regret")
+    if request.figures and (out in (None, STANDARD_OUTPUT) or Path(str(out)).suffix == ".html"):
+        raise UsageError("figures are files; name a folder for them with --out DIR")
     if not formats:
         raise UsageError(f"no format given; choose of {', '.join(_FORMATS)}")
     if request.columns and (whole := [form for form in formats if form in ("csv", "html")]):
@@ -74,6 +99,7 @@ def report(request: ReportRequest) -> None:
             f"--columns chooses those of printed tables; {' and '.join(whole)} always has all, so "
             "leave it out, or choose another format"
         )
+    check_table(request.table, formats)
     if len(formats) > 1 and out in (None, STANDARD_OUTPUT):
         raise UsageError(
             f"{', '.join(formats)} are several formats; name a folder for their files with --out "
@@ -81,6 +107,7 @@ def report(request: ReportRequest) -> None:
         )
     if (
         formats == ("html",)
+        and not request.figures
         and out != STANDARD_OUTPUT
         and (found := runs_in(Path(request.runs[0])))
     ):
@@ -89,6 +116,10 @@ def report(request: ReportRequest) -> None:
         return
     page = page_file(formats, out, request.runs)
     stored = chosen(read_runs(request.runs), request.games, request.solvers, request.statuses)
+    if request.figures:
+        say_written(_figures(request, stored, Path(str(out))))
+        if formats == ReportRequest.formats:
+            return
     if "csv" in formats:  # which has no place for notes
         say_notes(*stored)
     if page is not None:
@@ -103,6 +134,32 @@ def report(request: ReportRequest) -> None:
     else:
         text = report_text(formats[0], stored, request, summarize=summarize)
         put_page(text) if formats == ("html",) else put(text, end="")
+
+
+def _figures(request: ReportRequest, stored: Sequence[StoredRun], place: Path) -> Iterator[Path]:
+    """Write the figures and yield their files; say which have nothing to show."""
+    from eqbench.api.shown import Chart, switched
+    from eqbench.report.charts import chart
+    from eqbench.report.writing import game_facts, write_report
+    from eqbench.store.run_folder import file_name, numbered
+
+    facts = dict(game_facts(dict.fromkeys(cell.game_spec for run in stored for cell in run.cells)))
+    used: set[str] = set()
+    for name in request.figures:
+        spec = chart(name, stored, facts)
+        drawn, data = spec["usermeta"], spec["datasets"]
+        rows, cells = data[drawn["rows"]], data.get("cells", [])
+        games = dict.fromkeys(row.get("game") or cells[row["cell"]]["game"] for row in rows)
+        if not games:
+            say_note(f"there is nothing to draw for {name}, so it is not written")
+        for game in games if drawn.get("isOfGame") else [*games][:1]:
+            own = switched(spec, {"game": game}) if drawn.get("isOfGame") else spec
+            stem = f"{name}-{file_name(game)}" if own is not spec and len(games) > 1 else name
+            stem = next(each for each in numbered(stem) if each not in used)
+            used.add(stem)
+            file = place / f"{stem}.pdf"
+            write_report(file, Chart(own).to_pdf(request.width_cm or USUAL_WIDTH_CM))
+            yield file
 
 
 def page_file(formats: Sequence[str], out: str | None, runs: Sequence[str]) -> Path | None:

@@ -25,6 +25,7 @@ from eqbench.cli.output import (
     write_text,
 )
 from eqbench.cli.progress import LiveProgress
+from eqbench.documents import remove_files
 from eqbench.errors import INTERRUPTED, UsageError
 from eqbench.extras import installation_of
 from eqbench.harness.experiment import Request
@@ -110,6 +111,7 @@ class RunOptions:
 def run(options: RunOptions) -> int:
     from eqbench.harness.experiment import experiment_text
     from eqbench.harness.run import NEVER_CACHED, ActiveRun
+    from eqbench.store.kept_runs import contents
     from eqbench.store.run_folder import MANIFEST
     from eqbench.store.schema import NEVER_RAN
 
@@ -134,8 +136,11 @@ def run(options: RunOptions) -> int:
         for words in resumed:
             say(words)
         failure = _execute(run, again, verbose=options.verbose)
+    statuses = [record.status for record in run.records]
+    nothing_ran = failure is None and all(status in NEVER_RAN for status in statuses)
+    removed = nothing_ran and out is None and folder is None  # a folder of its own, with no result
     if options.as_json or not options.quiet:
-        _print(run, options)
+        _print(run, options, kept=not removed)
     if failure is not None:
         done = sum(record.status != "interrupted" for record in run.records)
         retry = f" --retry {','.join(options.retry)}" if options.retry else ""
@@ -151,10 +156,12 @@ def run(options: RunOptions) -> int:
         from eqbench.report.writing import write_reports
 
         say_written(write_reports(experiment.report, [run.stored], run.folder.path))
-    statuses = [record.status for record in run.records]
     if any(status in _BAD for status in statuses):
         return 1
-    return NOTHING_RAN if all(status in NEVER_RAN for status in statuses) else 0
+    if removed:
+        remove_files(run.folder.path, contents(run.folder.path)[0])
+        say("nothing could run, so no folder is kept")
+    return NOTHING_RAN if nothing_ran else 0
 
 
 @dataclass(frozen=True)
@@ -302,7 +309,7 @@ def _print_plan(
     print_report(Report((cells, Table("", lines=(sums,)))))
 
 
-def _print(run: ActiveRun, options: RunOptions) -> None:
+def _print(run: ActiveRun, options: RunOptions, *, kept: bool) -> None:
     from eqbench.report.cells import report_on
     from eqbench.store.schema import SCHEMA
 
@@ -317,5 +324,5 @@ def _print(run: ActiveRun, options: RunOptions) -> None:
         lambda: replace(report_on([stored], summarize=None), notes=()),
         as_json=options.as_json,
     )
-    if not options.as_json:
+    if kept and not options.as_json:
         say(f"results in {stored.path}")

@@ -15,7 +15,14 @@ from eqbench.equilibria.identity import (
     Identity,
     cluster_identities,
 )
-from eqbench.equilibria.known import KnownEquilibria, known_corners, known_equilibria, known_sets
+from eqbench.equilibria.known import (
+    KnownEquilibria,
+    check_documents,
+    known_corners,
+    known_equilibria,
+    known_sets,
+)
+from eqbench.equilibria.published import SameGame, same_games
 from eqbench.equilibria.reference import KnownSet
 
 __all__ = [
@@ -26,6 +33,8 @@ __all__ = [
     "Identity",
     "KnownEquilibria",
     "KnownSet",
+    "SameGame",
+    "check_documents",
     "cluster_identities",
     "completeness",
     "connected_components",
@@ -33,4 +42,5 @@ __all__ = [
     "known_equilibria",
     "known_sets",
     "local_dimension",
+    "same_games",
 ]

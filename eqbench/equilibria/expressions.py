@@ -1,7 +1,8 @@
 """Arithmetic texts such as ``(3+sqrt(97))/4``, read by a whitelist of syntax and never evaluated.
 
 An expression is compiled to a function of named values, which are Fractions or floats. With
-Fractions a square root that is irrational is refused.
+Fractions a square root that is irrational is refused, and so is a value with too many digits; with
+floats both are not a number.
 """
 
 from __future__ import annotations
@@ -11,10 +12,14 @@ import math
 import operator
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 Expression = Callable[[Mapping[str, Any]], Any]
 Sign = Literal["<=", ">=", "==", "<", ">"]
+
+MOST_BITS = 100_000  # of numerators and denominators
+LARGEST_POWER = 64
 
 _OPERATORS: dict[type, Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -48,6 +53,7 @@ class Arithmetic(NamedTuple):
     constant: Callable[[int], Any]
     divide: Callable[[Any, Any], Any]
     root: Callable[[Any], Any]
+    power: Callable[[Any, int], Any]
 
 
 def compile_expression(text: str | ast.expr, *, exact: bool = False) -> Expression:
@@ -135,12 +141,14 @@ def _compile(node: ast.expr, number: Arithmetic) -> Expression:
         case ast.Name(id=name):
             return lambda names: names[name]
         case ast.BinOp(op=ast.Pow(), left=base, right=ast.Constant(value=power)):
-            if type(power) is int:
+            if type(power) is int and power <= LARGEST_POWER:
                 inner = _compile(base, number)
-                return lambda names: inner(names) ** power
+                return lambda names: number.power(inner(names), power)
         case ast.BinOp(op=op, left=left, right=right):
             if combine := number.divide if isinstance(op, ast.Div) else _OPERATORS.get(type(op)):
                 first, second = _compile(left, number), _compile(right, number)
+                if number is _EXACT:
+                    combine = partial(_exactly, combine)
                 return lambda names: combine(first(names), second(names))
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             inner = _compile(operand, number)
@@ -160,5 +168,28 @@ def _exact_root(value: Fraction) -> Fraction:
     return root
 
 
-_EXACT = Arithmetic(Fraction, operator.truediv, _exact_root)
-_FLOAT = Arithmetic(float, lambda left, right: left / right if right else math.nan, math.sqrt)
+def _exactly(combine: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
+    factor = right if combine is operator.pow else 1
+    if max(_bits(left) * factor, _bits(right)) > MOST_BITS:
+        raise OverflowError(f"a value has more than {MOST_BITS:,} bits")
+    return combine(left, right)
+
+
+def _bits(value: Any) -> int:
+    return int(value.numerator).bit_length() + int(value.denominator).bit_length()
+
+
+def _float_power(base: float, power: int) -> float:
+    try:
+        return base**power
+    except (OverflowError, ZeroDivisionError):
+        return math.nan
+
+
+_EXACT = Arithmetic(Fraction, operator.truediv, _exact_root, partial(_exactly, operator.pow))
+_FLOAT = Arithmetic(
+    float,
+    lambda left, right: left / right if right else math.nan,
+    lambda value: math.sqrt(value) if value >= 0 else math.nan,
+    _float_power,
+)

@@ -55,6 +55,7 @@ class Identity:
         are not reached; empty unless `on_path`
     dimension : of the set of equilibria around it, as :mod:`eqbench.equilibria.dimension` says;
         None where that was not computed
+    same_as : game for which the set was published, if this is the same but for labels and orders
     """
 
     name: str
@@ -66,6 +67,7 @@ class Identity:
     distance: float = 0.0
     off_path: dict[str, float] = field(default_factory=dict)
     dimension: int | None = None
+    same_as: str = ""
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> Identity:
@@ -77,8 +79,9 @@ class Identity:
         return getattr(self, name)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
-        return asdict(self) | {"also": list(self.also)}
+        """Plain JSON values; without `same_as` where the game is that of the set itself."""
+        values = asdict(self) | {"also": list(self.also)}
+        return values if self.same_as else {k: v for k, v in values.items() if k != "same_as"}
 
 
 class Identifier:
@@ -114,11 +117,11 @@ class Identifier:
 
     def _identified(self, probabilities: bytes, max_regret: float | None) -> Identity | None:
         behavior = np.frombuffer(probabilities)
-        seen = SeenProfile(self.game, self.known[0].layout, behavior)
+        views = _views(self.game, self.known, behavior)
         matches: dict[str, _Match] = {}
         reaches = self._reaches(max_regret)
         for known in self.known:  # the pieces of one set share its name
-            match = _match(known, seen, reaches)
+            match = _match(known, views[known.layout], reaches)
             if match is not None and match.better_than(matches.get(known.name)):
                 matches[known.name] = match
         if not matches:
@@ -134,17 +137,20 @@ class Identifier:
             on_path=best.on_path,
             strict=best.strict,
             distance=best.distance,
-            off_path=_off_path(best, seen) if best.on_path else {},
+            off_path=_off_path(best, views[best.known.layout]) if best.on_path else {},
             dimension=None if around is None else around.total,
+            same_as=best.known.same_as,
         )
 
     def distance(self, behavior: FloatArray) -> float:
         """Largest difference of an outcome's probability to the nearest member of any set."""
-        layout = self.known[0].layout
-        seen = SeenProfile(self.game, layout, behavior)
-        reach = infoset_reach(self.game.tree, behavior)[layout.infoset]
-        nearest = [nearest_member(own, seen.frequencies, reach) for own in self.known]
-        return min(map(seen.distance, self.known, nearest))
+        views, found = _views(self.game, self.known, behavior), []
+        reach = infoset_reach(self.game.tree, behavior)
+        for known in self.known:
+            seen = views[known.layout]
+            nearest = nearest_member(known, seen.frequencies, reach[known.layout.infoset])
+            found.append(seen.distance(known, nearest))
+        return min(found)
 
     def _reaches(self, max_regret: float | None) -> tuple[float, float]:
         """Distances up to which a profile with such a regret plays as a member, and is near one.
@@ -174,6 +180,17 @@ class SeenProfile:
         """Largest difference of an outcome's probability to a member."""
         behavior = known.layout.behavior(known.frequencies(parameters))
         return float(np.abs(outcome_distribution(self.game, behavior) - self.outcomes).max())
+
+    def nearest(self, known: KnownSet) -> tuple[float, FloatArray]:
+        """Distance to the nearest member of a set of this layout, and its parameters (K,)."""
+        parameters = nearest_member(known, self.frequencies, self.reach)
+        return self.distance(known, parameters), parameters
+
+
+def _views(game: Game, sets: Sequence[KnownSet], behavior: FloatArray) -> dict[Layout, SeenProfile]:
+    """What is compared of a profile for each layout of some sets."""
+    layouts = dict.fromkeys(known.layout for known in sets)
+    return {layout: SeenProfile(game, layout, behavior) for layout in layouts}
 
 
 @dataclass(frozen=True, eq=False)
@@ -334,14 +351,15 @@ def in_published(
 ) -> Membership:
     """Membership in that of some sets which has a profile, or else is nearest."""
     behavior, exact = profile.probabilities, None if tolerance else profile.exact
-    seen, values = SeenProfile(game, sets[0].layout, behavior), exact or behavior.tolist()
+    values = exact or behavior.tolist()
     failed = {own.name: _broken(own, values, tolerance, exact=bool(exact)) for own in sets}
     candidates = [own for own in sets if not failed[own.name]] or sets
-    near = [(own, nearest_member(own, seen.frequencies, seen.reach)) for own in candidates]
-    own, parameters = min(near, key=lambda each: seen.distance(*each))
+    views = _views(game, candidates, behavior)
+    near = [(*views[own.layout].nearest(own), own) for own in candidates]
+    distance, parameters, own = min(near, key=lambda each: each[0])
     gaps = _differences(game, behavior - own.layout.behavior(own.frequencies(parameters)))
     max_regret = float(Verifier(game.tree).verify(profile).max_regret)
-    figures = max_regret, seen.distance(own, parameters), gaps
+    figures = max_regret, distance, gaps
     broken, shown = failed[own.name], own.shown(parameters)
     return Membership(own.name, not broken, *figures, broken, bool(exact), shown)
 

@@ -18,11 +18,12 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from eqbench.equilibria.expressions import IrrationalError
+from eqbench.equilibria.published import documents
 from eqbench.equilibria.reference import TOLERANCE, Formulas, KnownSet, published_sets
+from eqbench.errors import UsageError
 from eqbench.model.game import Game
 from eqbench.model.polytope import Affine, Number, value_at, vertices
-from eqbench.model.profile import BehaviorProfile
+from eqbench.model.profile import BehaviorProfile, label_parts
 from eqbench.model.tree import FloatArray
 from eqbench.verification import Verifier
 
@@ -31,6 +32,7 @@ _ROUNDS = 10
 _SETTLED = 1e-11  # of a step of the parameters
 _INSIDE = 0.99  # upper bound where the search starts; formulas may have poles at 1
 _FITS = 6
+_DRAWS = 8
 _STEP = 1e-5  # of difference quotients; the formulas are of low degree
 _FEASIBLE = 1e-10  # as exactly as HiGHS can hold constraints
 SAME_PAYOFF = 1e-9  # of payoffs, or of their range; sets meet where their ranges of the pot end
@@ -41,20 +43,62 @@ def known_sets(game: Game) -> tuple[KnownSet, ...]:
 
     Of each one member is measured: its regret must be rounding and its payoffs as published.
     So a plugin's game that only has the name and the labels of another is not mistaken for it.
+
+    Raises
+    ------
+    UsageError
+        If a document that is not eqbench's has mistakes, or some members that are no equilibria.
     """
     published = published_sets(game)
     if not published:
         return ()
-    tree, verifier, held = game.tree, Verifier(game.tree), []
+    verifier = Verifier(game.tree)
+    held = []
     for known in published:
-        parameters = some_member(known)
-        behavior = np.clip(known.layout.behavior(known.frequencies(parameters)), 0.0, 1.0)
-        measured = verifier.verify(BehaviorProfile.of(tree, behavior))
-        gaps = np.array(measured.payoffs, dtype=float) - known.payoffs_near(parameters)
-        is_equilibrium = measured.max_regret <= _ROUNDING * tree.payoff_scale
-        if is_equilibrium and np.abs(gaps).max() <= _ROUNDING * tree.payoff_range:
+        points = [some_member(known)]
+        if known.file:
+            points += _spread(known)
+        wrong = next(filter(None, (_misfit(game, verifier, known, own) for own in points)), "")
+        if wrong and known.file:
+            raise UsageError(f"{known.file}: {known.name}: {wrong}; correct it, or take it out")
+        if not wrong:
             held.append(known)
     return tuple(held)
+
+
+def check_documents(game: Game) -> None:
+    """Measure what documents that are not eqbench's say of a game; errors as in `known_sets`."""
+    if any("file" in document for document in documents()):
+        known_sets(game)
+
+
+def _spread(known: KnownSet) -> list[FloatArray]:
+    """Parameters of some members (K,) that are nearest to pure profiles drawn at random."""
+    draws = np.random.default_rng(0).integers(0, 2, (_DRAWS, len(known.layout.variables)))
+    return [nearest_member(known, draw.astype(float), np.ones(len(draw))) for draw in draws]
+
+
+def _misfit(game: Game, verifier: Verifier, known: KnownSet, parameters: FloatArray) -> str:
+    """What is wrong with a member of a set; empty if it is an equilibrium as it was published."""
+    tree = game.tree
+    frequencies, payoffs = known.frequencies(parameters), known.payoffs_near(parameters)
+    behavior = known.layout.behavior(frequencies)
+    figures = zip(known.parameters, parameters.tolist(), strict=True)
+    member = ", ".join(f"{name} = {value:.6g}" for name, value in figures)
+    of = f"its member with {member}" if member else "its only member"
+    broken = known.violations(parameters).max(initial=0.0)
+    if known.file and not (
+        broken <= TOLERANCE and -TOLERANCE <= behavior.min() <= behavior.max() <= 1 + TOLERANCE
+    ):
+        return f"{of} breaks a constraint, or has frequencies outside [0, 1]"
+    measured = verifier.verify(BehaviorProfile.of(tree, np.clip(behavior, 0.0, 1.0)))
+    if measured.max_regret > _ROUNDING * tree.payoff_scale:
+        return f"{of} is no equilibrium, its max regret is {measured.max_regret:.3g}"
+    gaps = np.abs(np.array(measured.payoffs, dtype=float) - payoffs)
+    if not gaps.max() <= _ROUNDING * tree.payoff_range:
+        found = ", ".join(f"{value:.6g}" for value in measured.payoffs)
+        return f"{of} has the payoffs {found}, not {', '.join(f'{v:.6g}' for v in payoffs)}"
+    return ""
 
 
 def some_member(known: KnownSet) -> FloatArray:
@@ -110,6 +154,8 @@ def _fit(
         largest = np.where(held[moving], allowed[moving] + _FEASIBLE, np.inf)
         cost, slopes, identity = weights[moving], slopes[moving], np.eye(len(gap))
         none = np.zeros((len(excess), len(gap)))
+        if not np.isfinite([*gap, *excess, *slopes.flat, *excess_slopes.flat]).all():
+            break  # where formulas have poles
         program = linprog(
             c=np.concatenate((np.zeros(k), cost / max(cost.max(initial=0.0), 1e-300))),
             A_ub=np.block([[slopes, -identity], [-slopes, -identity], [excess_slopes, none]]),
@@ -149,7 +195,7 @@ def known_corners(game: Game) -> list[tuple[str, BehaviorProfile]]:
     """
     members: dict[str, list[BehaviorProfile]] = {}
     for known in known_sets(game):  # the pieces of one set share its name
-        with suppress(IrrationalError):
+        with suppress(ArithmeticError):
             profiles = [known.member(parameters) for parameters in corner_parameters(known)]
             members.setdefault(known.name, []).extend(profiles)
     return [
@@ -255,6 +301,8 @@ def _extreme(known: KnownSet, figure: Callable[[FloatArray], float], *, sign: in
     for _ in range(_ROUNDS if len(parameters) else 0):
         _, slope = linearized(lambda point: np.array([figure(point)]), parameters)
         excess, slopes = linearized(known.violations, parameters)
+        if not np.isfinite([*excess, *slopes.flat, *slope.flat]).all():
+            break
         program = linprog(
             c=-sign * slope[0],
             A_ub=slopes,
@@ -311,7 +359,7 @@ def meanings(known: KnownSet) -> dict[str, str]:
     layout, texts = known.layout, known.texts
     words = {}
     for name, place in zip(layout.variables, layout.places, strict=True):
-        player, infoset, action = place.split("|")
+        player, infoset, action = label_parts(place)
         words[name] = f"how often {player} plays {action} at the information set {infoset}"
     found = re.findall(r"[a-z]\w*", known.name.partition(":")[2])
     symbols = {name: words[name] for name in found if name in words}
@@ -348,7 +396,7 @@ def _described(game: Game, pieces: Sequence[KnownSet]) -> KnownEquilibria:
 def _transfer(players: Sequence[str], pieces: Sequence[KnownSet]) -> str:
     try:
         payoffs = [known.payoffs(point) for known in pieces for point in corner_parameters(known)]
-    except IrrationalError:
+    except ArithmeticError:
         return ""
     ranges = [max(own) - min(own) for own in zip(*payoffs, strict=True)]
     moving = [p for p, width in enumerate(ranges) if width]

@@ -5,15 +5,12 @@ Symbols in shapes: A actions of the game, V named frequencies, K parameters, C c
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, cached_property, partial
 from graphlib import TopologicalSorter
-from importlib import resources
 from itertools import product
 from typing import Any
 
@@ -28,47 +25,18 @@ from eqbench.equilibria.expressions import (
     evaluate,
     names_in,
 )
-from eqbench.errors import SpecError
+from eqbench.equilibria.published import LARGEST, documents, same_games
+from eqbench.errors import SpecError, UsageError, known_labels
 from eqbench.model.game import Game
-from eqbench.model.profile import BehaviorProfile
+from eqbench.model.isomorphism import Isomorphism
+from eqbench.model.profile import BehaviorProfile, joined_label, label_parts
 from eqbench.model.tree import FloatArray, GameTree
-from eqbench.spec import is_foreign, parse_spec
+from eqbench.spec import Spec, parse_spec
 
-LARGEST = 1_000  # nodes; none of the games with published sets is larger
-FILES = ("kuhn2", "kuhn3", "skp", "matrix")
 TOLERANCE = 1e-7  # up to which a constraint holds and a frequency or an outcome agrees
 # An open end is passed by more than the tolerance: what lies closer belongs to the other side.
 _OPEN_MARGIN = 2 * TOLERANCE
 _AT_END = 1e-5
-
-
-def fingerprint(tree: GameTree) -> str | None:
-    """Hash of structure, labels, chance and payoffs; None if the game is large or not exact.
-
-    Equal for equal games, in whatever order their information sets stand and whatever the
-    denominators are; a payoff parameter counts with its value.
-    """
-    if tree.n_nodes > LARGEST or not tree.exact:
-        return None
-    decisions = tree.infoset[tree.infoset >= 0]
-    met = decisions[np.sort(np.unique(decisions, return_index=True)[1])]
-    rank = np.full(tree.n_infosets + 1, -1)
-    rank[met] = np.arange(len(met))
-    numerators, denominator = tree.payoffs.rational()
-    facts = [
-        tree.players,
-        [(tree.infoset_labels[i], tree.infoset_actions[i]) for i in met.tolist()],
-        [array.tolist() for array in (tree.parent, tree.player, rank[tree.infoset])],
-        _lowest_terms(tree.chance, tree.chance_denominator),
-        _lowest_terms(numerators, denominator),
-    ]
-    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:32]
-
-
-def _lowest_terms(numerators: NDArray, denominator: int) -> list[int]:
-    flat = [denominator, *numerators.ravel().tolist()]
-    common = math.gcd(*flat)
-    return [value // common for value in flat]
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +74,7 @@ class Layout:
         """
         action, infoset = [], []
         for place in variables.values():
-            player, label, name = place.split("|")
+            player, label, name = label_parts(place)
             try:
                 i = tree.infoset_of(tree.players.index(player), label)
             except (KeyError, ValueError):
@@ -132,6 +100,29 @@ class Layout:
             np.array(infoset, dtype=np.int64),
             rest,
             spread,
+        )
+
+    def moved(self, tree: GameTree, match: Isomorphism) -> Layout:
+        """The same on a tree that is the same game, which `match` maps to that of this layout."""
+        infoset = np.argsort(match.infosets)[self.infoset]
+        action = np.argsort(match.actions)[self.action]
+        names = [name for names in tree.infoset_actions for name in names]
+        parts = [
+            (
+                tree.players[tree.infoset_player[i]],
+                tree.infoset_labels[i],
+                names[a] if known >= 0 else label_parts(place)[2],
+            )
+            for place, i, a, known in zip(self.places, infoset, action, self.action, strict=True)
+        ]
+        return replace(
+            self,
+            tree=tree,
+            places=tuple(joined_label(*own) for own in parts),
+            action=np.where(self.action >= 0, action, -1),
+            infoset=infoset,
+            rest=self.rest[match.actions],
+            spread=self.spread[match.actions],
         )
 
     def frequencies(self, behavior: FloatArray) -> FloatArray:
@@ -267,6 +258,8 @@ class KnownSet:
     layout : where the V frequencies stand in the game
     texts : values, constraints and payoffs as they are written
     constraints : those that confine the parameters of this piece
+    file : where it was read, if it is not eqbench's
+    same_as : spec of the game that it was published for, if that has other labels or orders
     """
 
     name: str
@@ -277,6 +270,8 @@ class KnownSet:
     layout: Layout
     texts: Texts
     constraints: tuple[Relation, ...]
+    file: str = ""
+    same_as: str = ""
 
     @cached_property
     def formulas(self) -> Formulas:
@@ -341,40 +336,83 @@ class KnownSet:
 
 
 def published_sets(game: Game) -> tuple[KnownSet, ...]:
-    """The sets that were published for a game of this name with these options.
+    """The sets that were published for a game of this name with these options, or for the same.
 
-    A game from a file goes by its content. In the order in which names are chosen; empty if there
-    are none. A set that is a union of convex pieces comes once per piece. Whether a game with a
-    name is the one that was meant is not checked here.
+    Games that differ but for labels and orders are the same; then payoffs stand in the order of the
+    players of this one. In the order in which names are chosen; empty if there are none. A set that
+    is a union of convex pieces comes once per piece. Whether a game with a name is the one that was
+    meant is not checked here.
+
+    Raises
+    ------
+    UsageError
+        If a document that is not eqbench's has mistakes, or does not fit its game.
     """
     try:
         spec = parse_spec(game.spec)
     except SpecError:  # in Python a game may be called anything
         return ()
-    content = fingerprint(game.tree) if is_foreign(spec.name) else None
-    for document in _documents():
+    found = _named(spec, game.tree)
+    for same in same_games(game, LARGEST):
+        players = same.match.players.tolist()
+        moved = cache(partial(Layout.moved, tree=game.tree, match=same.match))
+        for known in _named(parse_spec(same.game.spec), same.game.tree):
+            payoffs = tuple(known.texts.payoffs[p] for p in players)
+            found.append(
+                replace(
+                    known,
+                    same_as=same.spec,
+                    layout=moved(known.layout),
+                    texts=replace(known.texts, payoffs=payoffs),
+                )
+            )
+    return tuple(found)
+
+
+def _named(spec: Spec, tree: GameTree) -> list[KnownSet]:
+    """Pieces of the sets of all documents whose game has this name and these options."""
+    found: list[KnownSet] = []
+    for document in documents():
         wanted = parse_spec(document["game"])
-        is_named = wanted.name == spec.name and set(wanted.options) <= set(spec.options)
-        if not is_named and content not in document["contents"]:
+        if wanted.name != spec.name or not set(wanted.options) <= set(spec.options):
             continue
-        layout, constants = Layout.of(game.tree, document["variables"]), {}
-        if "pot" in document:
-            pot: Any = game.tree.payoffs.value
-            if content:
-                pot = dict(parse_spec(document["contents"][content]).options)["pot"]
-            if pot is None:
-                continue
-            constants = {document["pot"]: Fraction(pot)}
-        if layout is not None:
-            return tuple(_pieces(document, layout, constants))
-    return ()
+        if "file" in document:
+            _check_places(document, tree)
+        layout = Layout.of(tree, document["variables"])
+        constants = {}
+        if "pot" in document and tree.payoffs.value is not None:
+            constants = {document["pot"]: tree.payoffs.value}
+        if layout is not None and len(constants) == ("pot" in document):
+            found += _pieces(document, layout, constants)
+    return found
 
 
-@cache
-def _documents() -> tuple[dict[str, Any], ...]:
-    folder = resources.files("eqbench.equilibria") / "data"
-    texts = (folder.joinpath(f"{name}.json").read_text(encoding="utf-8") for name in FILES)
-    return tuple(document for text in texts for document in json.loads(text))
+def _check_places(document: Mapping[str, Any], tree: GameTree) -> None:
+    """Refuse places and payoffs in a document of others that its game does not have."""
+    kept: dict[int, list[str]] = {}
+    for variable, place in document["variables"].items():
+        at, parts = f"{document['file']}: variables.{variable}: {place!r}", label_parts(place)
+        if len(parts) != 3:
+            raise UsageError(f"{at} is not PLAYER|INFOSET|ACTION")
+        if parts[0] not in tree.players:
+            raise UsageError(f"{at}: no such player; {known_labels(parts[0], tree.players)}")
+        player = tree.players.index(parts[0])
+        own = [tree.infoset_labels[i] for i in tree.infosets_of(player)]
+        if parts[1] not in own:
+            raise UsageError(f"{at}: no such information set; {known_labels(parts[1], own)}")
+        i = tree.infoset_of(player, parts[1])
+        if parts[2] not in tree.infoset_actions[i]:
+            hint = known_labels(parts[2], tree.infoset_actions[i])
+            raise UsageError(f"{at}: no such action; {hint}")
+        kept.setdefault(i, []).append(parts[2])
+        if len(kept[i]) != len(set(kept[i])) or len(kept[i]) == len(tree.infoset_actions[i]):
+            raise UsageError(f"{at}: name all actions but one of an information set, each once")
+    for n, own_set in enumerate(document["sets"]):
+        if len(own_set["payoffs"]) != tree.n_players:
+            raise UsageError(
+                f"{document['file']}: sets[{n}].payoffs: the game has {tree.n_players} players, "
+                f"got {len(own_set['payoffs'])}"
+            )
 
 
 def _pieces(
@@ -415,4 +453,5 @@ def _pieces(
                 layout=layout,
                 texts=texts,
                 constraints=constraints,
+                file=document.get("file", ""),
             )

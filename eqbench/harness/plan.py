@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from eqbench.equilibria import check_documents
 from eqbench.errors import StoreError, UsageError, counted
 from eqbench.harness.environment import environment, solver_version
 from eqbench.harness.experiment import Experiment, Request, placed_scheduler
@@ -325,6 +326,7 @@ def _plan_game(text: str, request: Request, registry: Registry, workspace: Path)
         game = registry.load_game(text, max_nodes=request.max_nodes)
     else:
         game = _build_in_child(text, entry, request, workspace)
+    check_documents(game)  # before cells: a mistake in a document is none of a solver
     shipped = entry.builtin and not is_foreign(text)
     return replace(planned_game(text, game, workspace, started), shipped=shipped)
 

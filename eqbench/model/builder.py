@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from fractions import Fraction
-from numbers import Rational
+from numbers import Rational, Real
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ from eqbench.model.assemble import InfosetTable, assemble
 from eqbench.model.rational import rational
 from eqbench.model.size_limit import max_nodes, too_large
 from eqbench.model.tree import CHANCE, INT64_SAFE, TERMINAL, GameTree, Payoffs
+from eqbench.text import shortened
 
 Number = int | float | Fraction
 Place = tuple[int, int] | None
@@ -194,9 +196,17 @@ def over_one_denominator(values: Sequence[Number]) -> tuple[NDArray, int]:
 
 def _floats(values: Sequence[Number]) -> NDArray[np.float64]:
     try:
+        if any(issubclass(kind, str | bytes) for kind in {type(value) for value in values}):
+            raise TypeError
         floats = np.array([float(value) for value in values])
     except OverflowError:
         floats = np.array([math.inf])
+    except (TypeError, ValueError):
+        wrong = next(value for value in values if not isinstance(value, Real | Decimal))
+        raise GameFormatError(
+            f"the payoff or probability {shortened(repr(wrong), 60)} is no number; give an int, a "
+            "float or a Fraction, such as Fraction(1, 5)"
+        ) from None
     if not np.all(np.isfinite(floats)):
         raise GameFormatError("a payoff or probability is not a finite number")
     return floats

@@ -1,11 +1,12 @@
 """Kernels: plain Python at first, machine code where that pays, and the cache of machine code.
 
 A kernel is a function on flat arrays that Numba can compile. Compiling one takes seconds, running
-it once in a small game as plain Python milliseconds. So with ``EQBENCH_KERNELS=auto`` a kernel runs
-as plain Python until that has taken :data:`PATIENCE_S` seconds or is given large arrays, and as
-machine code from then on, and from the beginning where the code is on disk. Otherwise it is
-compiled at its first call. Without Numba it remains plain Python. Exponentials, logarithms and sums
-of arrays may differ in the last bits; all else is the same.
+it once in a small game as plain Python milliseconds. So a kernel runs as plain Python until that
+has taken :data:`PATIENCE_S` seconds or is given large arrays, and as machine code from then on, and
+from the beginning where the code is on disk. With ``EQBENCH_KERNELS=machine`` it is compiled at its
+first call, without Numba never. The bits are the same: a kernel takes :func:`exp`, :func:`log` and
+:func:`inner_product` from here, and no sum or power of a whole array. Only quotients of complex
+numbers may differ in the last one.
 
 Numba's disk cache notices edits of a function but not of the functions that it calls. So the
 cache folder is named after a hash of all sources that may contain kernels: after any edit
@@ -14,9 +15,11 @@ everything is compiled afresh.
 
 from __future__ import annotations
 
+import cmath
 import functools
 import importlib.metadata
 import importlib.util
+import math
 import os
 import sys
 import time
@@ -35,9 +38,10 @@ from eqbench.model.cache import cache_root, package_sources, source_hash
 # it pays.
 PATIENCE_S = 1.0
 MANY_ITEMS = 20_000
-# A kernel that has taken this share of the patience is compiled with one that has taken all.
+# A kernel that has taken this share of the patience is compiled with one that has taken all, as are
+# those that call it.
 WARM_SHARE = 0.05
-# Environment variable: `python`, `machine` (from the first call on; the default), or `auto`.
+# Environment variable: `python`, `machine` (from the first call on), or `auto`, the default.
 MODE = "EQBENCH_KERNELS"
 
 
@@ -120,7 +124,8 @@ class Kernel:
         self.targetoptions = {"inline": "always"} if inline else {}
         self._run = function if inline else None
         self._plain_s: dict[Any, float] = {}  # by types of arguments, None while Numba is not there
-        self._sample: tuple = ()  # arguments of a call in plain Python
+        self._sample: tuple = ()  # arguments of the last call in plain Python
+        self._running = 0  # calls in plain Python that have not returned
 
     def __call__(self, *args: Any) -> Any:
         """Run it; arguments are not checked."""
@@ -166,13 +171,17 @@ class Kernel:
 
     def _in_python(self, kinds: Any, args: tuple) -> Any:
         """Run it as plain Python, and compile it when that has taken long enough."""
-        result, seconds = preparation.plain(self.py_func, args)
+        self._sample, self._running = args, self._running + 1
+        try:
+            result, seconds = preparation.plain(self.py_func, args)
+        finally:
+            self._running -= 1
         self._plain_s[kinds] = self._plain_s.get(kinds, 0.0) + seconds
-        self._sample = args
         if self._plain_s[kinds] > PATIENCE_S:
             with preparation.compiling(self.py_func.__name__):
                 for kernel in _kernels:
-                    if max(kernel._plain_s.values(), default=0.0) > WARM_SHARE * PATIENCE_S:
+                    spent = max(kernel._plain_s.values(), default=0.0)
+                    if kernel._running or spent > WARM_SHARE * PATIENCE_S:
                         kernel._plain_s.clear()
                         kernel.compile(*kernel._sample)
         return result
@@ -181,7 +190,7 @@ class Kernel:
         """What runs arguments of types that were not met yet; Numba's dispatcher asks for it."""
         with preparation.counted():
             kinds = tuple(map(_numba().typeof, args))
-            known = self._on_disk(kinds)
+            known = kinds not in self._plain_s and self._on_disk(kinds)
         if known or _pays(args):
             return self._machine_code(kinds)
         return lambda *args: self._in_python(kinds, args)
@@ -254,6 +263,28 @@ def prefetch(array: NDArray, place: Any) -> None:
     """
 
 
+def exp(x: Any) -> Any:
+    """Exponential by the C library, as in machine code; NumPy's differs in the last bits."""
+    try:
+        return cmath.exp(x) if isinstance(x, complex) else math.exp(x)
+    except OverflowError:
+        return math.inf
+
+
+def log(x: float) -> float:
+    """Natural logarithm of a nonnegative number by the C library, -inf at 0."""
+    return math.log(x) if x > 0.0 else -math.inf
+
+
+@kernel
+def inner_product(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
+    """Inner product, summed in the order of the entries; NumPy's order depends on the length."""
+    total = 0.0
+    for i in range(len(a)):
+        total += a[i] * b[i]
+    return total
+
+
 def _add_and_fetch(array: NDArray[np.int64], amount: int) -> int:
     """Add to the first item; in machine code at once, so that all threads see it."""
     array[0] += amount
@@ -295,7 +326,7 @@ def are_plain() -> bool:
 
 def always() -> bool:
     """Whether every kernel is compiled at its first call."""
-    return os.environ.get(MODE, "machine") == "machine"
+    return os.environ.get(MODE) == "machine"
 
 
 def _pays(args: tuple) -> bool:
@@ -316,7 +347,7 @@ def _numba() -> Any:
     from llvmlite import ir
     from numba import types
     from numba.core.cgutils import get_or_insert_function
-    from numba.extending import lower_builtin, type_callable
+    from numba.extending import lower_builtin, overload, type_callable
 
     @type_callable(prefetch)
     def _(context: Any) -> Any:
@@ -332,6 +363,9 @@ def _numba() -> Any:
         # for reading, to stay in all caches, data
         builder.call(call, [address, flag(0), flag(3), flag(1)])
         return context.get_dummy_value()
+
+    overload(exp, inline="always")(lambda x: lambda x: np.exp(x))  # noqa: PLW0108
+    overload(log, inline="always")(lambda x: lambda x: np.log(x))  # noqa: PLW0108
 
     @type_callable(_add_and_fetch)
     def _(context: Any) -> Any:

@@ -417,7 +417,7 @@ def action_labels(tree: GameTree) -> list[str]:
     with ``\|`` for it and ``\\`` for a backslash.
     """
     return [
-        _label(tree.players[player], infoset, action)
+        joined_label(tree.players[player], infoset, action)
         for player, infoset, actions in zip(
             tree.infoset_player, tree.infoset_labels, tree.infoset_actions, strict=True
         )
@@ -425,7 +425,8 @@ def action_labels(tree: GameTree) -> list[str]:
     ]
 
 
-def _label(*parts: str) -> str:
+def joined_label(*parts: str) -> str:
+    """One of the :func:`action_labels` of its player, information set and action."""
     if any("|" in part for part in parts):
         parts = tuple(part.replace("\\", "\\\\").replace("|", "\\|") for part in parts)
     return "|".join(parts)

@@ -184,9 +184,11 @@ def frequency_table(tree: GameTree) -> list[Free]:
     """
     rows, order = list[Free](), _node_titles(tree)
     for infoset in Choices.of(tree).infoset.tolist():
-        private, _, public = tree.infoset_labels[infoset].partition(":")
+        private, is_dealt, public = tree.infoset_labels[infoset].partition(":")
         player, actions = int(tree.infoset_player[infoset]), tree.infoset_actions[infoset][1:]
-        name = tree.players[player] + (f" after {public}" if public else "")
+        name = tree.players[player]
+        name += f": {actions[0]}" * bool(is_dealt and len(actions) == 1)  # what is drawn
+        name += f" after {public}" * bool(public)
         panel = order.get((player, public), name)
         for action in actions:  # where nothing is held, it is the label
             which = action if private and actions[1:] else ""

@@ -8,11 +8,20 @@ from contextlib import suppress
 
 from eqbench.errors import SpecError, counted, first_of
 from eqbench.report.naming import FoundEquilibrium, equilibria, found, is_cluster, places
-from eqbench.report.trials import STATUSES, RunCell, Trials, arranged, began, named, trials
+from eqbench.report.trials import (
+    STATUSES,
+    RunCell,
+    Trials,
+    arranged,
+    began,
+    named,
+    standings,
+    trials,
+)
 from eqbench.spec import parse_spec
 from eqbench.text import printable, seconds, small
 
-MOST_GAMES = 5  # that have a sentence each
+MOST_GAMES, MOST_RANKED = 5, 10  # games that have a sentence each; solvers with their ranks
 # Solvers that set out on the same branch, and the regrets by which payoffs of ends may differ.
 TRACERS = (
     {"name": "logit", "form": "agent", "prior": "uniform"},
@@ -31,7 +40,7 @@ def answer(entries: Sequence[RunCell], planned: int = 0) -> tuple[str, ...]:
     each = known if 1 < len(known) <= MOST_GAMES else []
     ran = [own for game in games if (own := began(game))]
     sentences = [_reached(ran), _found(ran, briefly=len(known) > 1)] if ran else []
-    sentences += [] if each or not ran else [_not_ok(games)]
+    sentences += [] if each or not ran else [_not_ok(games, broken=len(known) > 1)]
     if absent := "; ".join(_ended(games, "absent")):
         sentences.append(f"{absent[:1].upper()}{absent[1:]}.")
     for name, game in each:
@@ -46,34 +55,28 @@ def answer(entries: Sequence[RunCell], planned: int = 0) -> tuple[str, ...]:
 
 
 def _reached(games: Sequence[Sequence[RunCell]]) -> str:
-    """Return how many solvers reached the target, and who was the first or came closest."""
+    """Return who reached the target, on how many games if these are several, and how fast."""
     cells = [entry for game in games for entry in game]
     solvers, ok = trials(cells), Trials(cells).ok
-    always = [own.solver for own in solvers if own.ok == len(own.entries)]
-    some = sum(own.ok > 0 for own in solvers) - len(always)
     targets = sorted({entry.record.target or 0.0 for entry in cells})
-    text = f"On {len(games)} games " * (len(games) > 1)
-    text += f"{len(always)} of {counted(len(solvers), 'solver')}"
-    text += " of all runs" * (len(solvers) > len({entry.record.solver for entry in cells}))
+    figures = f" (max regret {' or '.join(map(small, targets))})" * (len(targets) <= 2)
+    what = f"reached the target{figures}"
     if not targets[0]:
-        text += f" ended ok ({'not all had a' if targets[-1] else 'there was no'} target)"
-    else:
-        figures = f" (max regret {' or '.join(map(small, targets))})"
-        text += f" reached the target{figures * (len(targets) <= 2)}"
-    if len(cells) > len(solvers):
-        text += f" in every cell{f', {some} in some' * (some > 0)}"
-        text += f" ({ok} of {len(cells)} cells in all)"
-    if always and len(games) > 1:
-        text += f"; always where they take the game: {first_of(always)}"
-    firsts: list[tuple[float, str, int]] = []  # of those that always reach it, by median times
-    for game in games:
-        reliable = (own for own in trials(game) if own.ok == len(own.entries))
-        times = ((time, own) for own in reliable if (time := own.time_to()) is not None)
-        firsts += sorted((time, own.solver, own.ok) for time, own in times)[:1]
-    fastest = [f"{name} ({seconds(t)}{f', median of {n}' * (n > 1)})" for t, name, n in firsts]
+        what = f"ended ok ({'not all had a' if targets[-1] else 'there was no'} target)"
     if len(games) > 1:
-        won = Counter(name for _, name, _ in firsts).most_common()
-        fastest = [f"{name} on {counted(often, 'game')}" for name, often in won]
+        text, fastest = _ranked(games, what)
+    else:
+        always = [own for own in solvers if own.ok == len(own.entries)]
+        some = sum(own.ok > 0 for own in solvers) - len(always)
+        text = f"{len(always)} of {counted(len(solvers), 'solver')}"
+        text += " of all runs" * (len(solvers) > len({entry.record.solver for entry in cells}))
+        text += f" {what}"
+        if len(cells) > len(solvers):
+            text += f" in every cell{f', {some} in some' * (some > 0)}"
+            text += f" ({ok} of {len(cells)} cells in all)"
+        times = ((time, own) for own in always if (time := own.time_to()) is not None)
+        firsts = sorted((time, own.solver, own.ok) for time, own in times)[:1]
+        fastest = [f"{each} ({seconds(t)}{f', median of {n}' * (n > 1)})" for t, each, n in firsts]
     if fastest:
         text += f"; fastest{' to it' * bool(targets[0])}: {first_of(fastest)}"
     if not ok:
@@ -81,6 +84,20 @@ def _reached(games: Sequence[Sequence[RunCell]]) -> str:
         closest = sorted((own.best, own.solver) for own in sound if own.best is not None)
         text += "".join(f"; closest: {name} ({small(regret)})" for regret, name in closest[:1])
     return f"{text}."
+
+
+def _ranked(games: Sequence[Sequence[RunCell]], what: str) -> tuple[str, list[str]]:
+    """Return on how many games each solver did `what`, the best first, and who was fastest."""
+    ranks = standings(games)
+    first, *others = ranks
+    most = " in most cells" * (sum(own.taken for own in ranks) < sum(map(len, games)))
+    some = any(own.taken < len(games) for own in ranks)
+    taken = f"{'the ' * some}{counted(first.taken, 'game')}{' it takes' * some}"
+    text = f"{first.solver} {what}{most} on {first.solved} of {taken}"
+    listed = [f"{own.solver} on {own.solved} of {own.taken}" for own in others]
+    won = sorted(ranks, key=lambda own: -own.fastest)
+    fastest = [f"{own.solver} on {counted(own.fastest, 'game')}" for own in won if own.fastest]
+    return f"{text}{', ' * bool(listed)}{first_of(listed, MOST_RANKED)}", fastest
 
 
 def _found(games: Sequence[Sequence[RunCell]], *, briefly: bool) -> str:
@@ -143,20 +160,20 @@ def _missed(games: Sequence[Sequence[RunCell]]) -> Iterator[str]:
         yield f"{what if points > 1 else one} {total}, not 1: at least one is missing{doubt}."
 
 
-def _not_ok(games: Sequence[Sequence[RunCell]]) -> str:
-    """Return which solvers ended otherwise than ok, by status; empty if none did."""
-    parts = _ended(games, "ended")
+def _not_ok(games: Sequence[Sequence[RunCell]], *, broken: bool = False) -> str:
+    """Return which solvers ended otherwise than ok, by status, or only `broken`; empty if none."""
+    parts = _ended(games, "ended", broken=broken)
     return f"Not ok: {'; '.join(parts)}." if parts else ""
 
 
-def _ended(games: Sequence[Sequence[RunCell]], how: str) -> list[str]:
+def _ended(games: Sequence[Sequence[RunCell]], how: str, *, broken: bool = False) -> list[str]:
     """Return solvers by the statuses of their cells that ``statuses.toml`` describes by `how`."""
     cells = [entry for game in games for entry in game]
     where = "this game" if len(games) == 1 else "some games"
     parts = []
     for status, texts in STATUSES.items():
         times = Counter(entry.solver for entry in cells if entry.record.status == status)
-        if times and how in texts:
+        if times and how in texts and (texts["tone"] == "bad" or not broken):
             names = first_of([name + f" ×{n}" * (n > 1) for name, n in times.items()])
             words = texts[how].replace("this game", where)
             parts.append(f"{names} ({words})" if how == "ended" else f"{words}: {names}")

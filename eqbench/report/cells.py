@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 import shlex
+import statistics
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
@@ -15,13 +17,23 @@ from typing import Annotated, Any
 from eqbench.documents import convert
 from eqbench.report import read_data
 from eqbench.report.answer import answer
-from eqbench.report.naming import equilibria_tables, found_of, label, marks, verdict_texts
+from eqbench.report.matrix import WORDS, check_table, matrix
+from eqbench.report.naming import (
+    SAME_PAYOFF,
+    equilibria_tables,
+    found_of,
+    label,
+    marks,
+    verdict_texts,
+)
+from eqbench.report.naming import found as found_by
 from eqbench.report.rows import EXACT_ZERO, FORMATS, RUN, SOLVER, Cell, Column, Report, Row, Table
 from eqbench.report.trials import (
     INTERVAL,
     STATUSES,
     TRIAL,
     RunCell,
+    Trials,
     arranged,
     began,
     entries_of,
@@ -41,9 +53,12 @@ ABSENT = {status: facts["absent"] for status, facts in STATUSES.items() if "abse
 ALARMING = frozenset(status for status, facts in STATUSES.items() if facts["tone"] == "bad")
 _BUDGETS = ("limit", "timeout", "memory")
 MOST_REASONS = 24  # of a status in a note
-# of a game, with a row each: of a few seeds where people read along, and of any elsewhere
+# of a game, with a row each of several seeds: where people read along, and elsewhere
 FEW_CELLS, MOST_CELLS = 24, 500
-LONG = "{:,} cells, one row per solver: --all or eqbench report RUN --format csv has them all"
+LONG = (
+    "medians of {:,} cells; k/n: k of n cells; eqbench report RUN --table cells has a row for "
+    "each, --summary more statistics"
+)
 SORTS = ("status", "regret", "time", "solver", "given")
 COLUMNS = read_data("columns")
 CELLS = convert(COLUMNS["cells"], dict[str, Column])
@@ -77,20 +92,29 @@ class View:
         bool,
         Option("One row per solver over all seeds: statistics of max regret and times.", FLAG),
     ] = False
-    show_all: Annotated[
-        bool,
+    table: Annotated[
+        str | None,
         Option(
-            "One row per cell, however many there are. A game with more than 500 cells has a "
-            "summary otherwise, in the terminal with more than 24 of several seeds.",
-            FLAG,
-            "all",
+            "cells: one row per cell, however many there are; otherwise a game with more than 24 "
+            "cells of several seeds has one row per solver, with medians. matrix: one table of all "
+            "games and solvers, as for a paper: times to the target, regrets, or equilibria found.",
+            Choice(words=WORDS),
         ),
-    ] = False
+    ] = None
+
+    def __post_init__(self) -> None:
+        chosen = {"columns": self.columns, "summary": self.summary, "sort": self.sort != "status"}
+        check_table(self.table, others=[name for name, value in chosen.items() if value])
 
     @property
     def summarize(self) -> bool | None:
         """True for summaries; None for those of games with many cells of several seeds alone."""
-        return self.summary or (False if self.show_all or self.columns else None)
+        return self.summary or (False if self.table == "cells" or self.columns else None)
+
+    @property
+    def is_matrix(self) -> bool:
+        """Whether it is one table of games and solvers."""
+        return self.table not in (None, "cells")
 
 
 DEFAULT = View()
@@ -106,21 +130,22 @@ def report_on(
 ) -> Report:
     """Answer and tables about one or several runs, with notes on what is missing or damaged.
 
-    With `summarize` there is one row per game and solver instead of one per cell, and all tables
-    of equilibria; with None so it is for games with more than `few` cells of several seeds. The
-    `entries` of the runs may be known, with what was read for them.
+    With `summarize` there are statistics of each game and solver instead of a row per cell, and
+    all tables of equilibria; with None games with more than `few` cells of several seeds have
+    medians. The `entries` of the runs may be known, with what was read for them. A matrix stands
+    alone, with what is missing.
     """
     entries = entries or entries_of(runs)
-    tables = []
-    for title, group in titled(entries):
+    tables = [matrix(runs, entries, view.table or "")] if view.is_matrix else []
+    for title, group in titled(entries) if not view.is_matrix else ():
         finished = [entry for entry in group if entry.record.status != "interrupted"]
-        is_long = len(group) > few and len(group) > len(trials(group))
-        if finished and (is_long if summarize is None else summarize):
+        is_long = summarize is None and len(group) > max(few, len(trials(group)))
+        if finished and summarize:
             table = summary(finished, view)
-            long = (LONG.format(len(group)),) * (summarize is None)
-            table = replace(table, notes=(*long, *table.notes))
         else:
-            table = cell_table(arranged(began(group), view.sort), view, with_game=False)
+            cells = arranged(began(group), view.sort)
+            table = cell_table(cells, view, with_game=False, medians=is_long)
+            table = replace(table, notes=(LONG.format(len(cells)),) * is_long)
         remarks = (*table.notes, *cell_notes(group))
         tables.append(replace(table, title=title, notes=remarks))
         tables += equilibria_tables(title, group, always=bool(summarize))
@@ -133,20 +158,33 @@ def report_on(
             why = f"{run.path} was resumed with another plan"
             notes.append(f"{run.outdated} stored cells are not shown: {why}")
         notes += run.notes
-    sentences = answer(entries, sum(run.planned for run in runs))
-    return Report(tuple(tables), notes=tuple(notes), answer=sentences)
+    known = () if view.is_matrix else answer(entries, sum(run.planned for run in runs))
+    return Report(tuple(tables), notes=tuple(notes), answer=known)
 
 
 def cell_table(
-    entries: Sequence[RunCell], view: View = DEFAULT, *, with_game: bool = True
+    entries: Sequence[RunCell],
+    view: View = DEFAULT,
+    *,
+    with_game: bool = True,
+    medians: bool = False,
 ) -> Table:
-    """Table of cells without title and notes, as a rule with a column for the game as typed."""
+    """Table of cells without title and notes, as a rule with a column for the game as typed.
+
+    With `medians` there is a row for each solver.
+    """
     columns = [RUN] * several("run", entries) + [SOLVER] + [_GAME] * with_game
-    columns += [Column(name, "count", identifies=True) for name in TRIAL if several(name, entries)]
+    trial = [name for name in TRIAL if not medians and several(name, entries)]
+    columns += [Column(name, "count", identifies=True) for name in trial]
     label_of = row_labels(entries)
-    rows = tuple(_row(entry, label_of[entry]) for entry in entries)
+    groups = [own.entries for own in trials(entries)] if medians else [[each] for each in entries]
+    rows = tuple(
+        _middle(Trials(own)) if len(own) > 1 else _row(own[0], label_of[own[0]]) for own in groups
+    )
     known = {column for row in rows for column, value in row.values.items() if value is not None}
-    found = [FORMATS["found"](names) for entry in entries if (names := label(entry.record))]
+    named = (row.values[CELLS["equilibrium"].title] for row in rows)
+    read = " ".join if medians else FORMATS["found"]  # of several the best has the figures
+    found = [read(names) for names in named if names]
     texts = (verdict_texts(each.record.equilibria[0]) for each in entries if each.record.equilibria)
     others = sorted({name for own in texts for name in own} - CELLS.keys())
     verdicts = {name: Column(name, "verdict", dispensable=4) for name in others}
@@ -177,6 +215,7 @@ def _row(entry: RunCell, name: str) -> Row:
         "profile": COLUMNS["claims"].get(claim, claim) or None,
         "iterations": record.iterations or None,  # 0 is reported by methods that count none
         "memory": record.peak_memory_bytes if began([entry]) else None,
+        "time_to_target": time if (time := entry.time_to()) < math.inf else None,
     }
     values: dict[str, Any] = {**verdicts, "run": entry.run}
     values |= {column: getattr(record, column) for column in ("solver", "game", *TRIAL)}
@@ -184,6 +223,36 @@ def _row(entry: RunCell, name: str) -> Row:
         own = getattr(record, facts.get("field", column), None)
         values[facts["title"]] = made.get(column, own)
     return Row(name, values)
+
+
+def _middle(own: Trials) -> Row:
+    """Medians of the cells of a solver, how many ended how, and how many found what."""
+    first, records = own.entries[0], [entry.record for entry in own.entries]
+    statuses = Counter(record.status for record in records).most_common()
+    names = Counter(name for record in records for name in found_by(record)).most_common()
+    best = [record.equilibria[0] for record in records if record.equilibria]
+    claims, payoffs = {each.claim for each in best}, [each.payoffs for each in best]
+    claim = claims.pop() if len(claims) == 1 else ""
+    is_same = all(max(own) - min(own) <= SAME_PAYOFF for own in zip(*payoffs, strict=False))
+    tones = {STATUSES[status]["tone"] for status, _ in statuses}
+    tone = "bad" if "bad" in tones else "fair" if len(tones) > 1 else tones.pop()
+    made: dict[str, Any] = {
+        "status": Cell(", ".join(f"{n} {status}" for status, n in statuses), kind=tone),
+        "equilibrium": [f"{name} {n}/{len(records)}" for name, n in names] or None,
+        "payoffs": payoffs[0] if payoffs and is_same else None,
+        "profile": COLUMNS["claims"].get(claim, claim) or None,
+        "time_to_target": own.time_to(),
+        "credible": None,
+    }
+    values: dict[str, Any] = {"run": first.run, "solver": first.record.solver}
+    values["game"] = first.record.game
+    for column, facts in COLUMNS["cells"].items():
+        if column not in made:
+            figures = own.figures(facts.get("field", column))
+            middle = statistics.median(figures) if figures else None
+            made[column] = int(middle) if middle and facts["kind"] == "count" else middle
+        values[facts["title"]] = made[column]
+    return Row(own.solver, values)
 
 
 def cell_notes(entries: Sequence[RunCell]) -> list[str]:

@@ -32,7 +32,7 @@ def latex(report: Report) -> str:
 
     Columns that follow from others are left out, since a page is narrow.
     """
-    known = templates(for_latex, html=False, escaped=for_latex, cell=_cell)
+    known = templates(for_latex, html=False, escaped=for_latex, cell=_cell, heads=_heads)
     # exploitability follows from NashConv
     tables = [table.with_payoff_columns().without(2) for table in report.tables]
     return known.get_template("tables.tex").render(report=report, tables=tables)
@@ -66,7 +66,9 @@ def _aligned(table: Table) -> Markup:
     columns = []
     for column in table.columns:
         texts = [_for_markdown(column.title) + column.unit]
-        texts += [_for_markdown(row.cell(column).text) for row in table.rows]
+        for cell in (row.cell(column) for row in table.rows):
+            bold = "**" * cell.strong
+            texts.append(f"{bold}{_for_markdown(cell.text)}{bold}")
         width = max(3, *map(cell_len, texts))
         spaces = [" " * (width - cell_len(text)) for text in texts]
         sides = (spaces, texts) if column.numeric else (texts, spaces)
@@ -77,10 +79,19 @@ def _aligned(table: Table) -> Markup:
 
 def _cell(row: Row, column: Column) -> Markup:
     """A number in Python's notation, such as 1.3e-11, in that of a book; or text."""
-    text = row.cell(column).text
-    found = _NUMBER.fullmatch(text)
-    if found is None or column.kind not in ("small", "seconds", "payoff"):
-        return Markup(for_latex(text))
-    digits, exponent = found.groups()
-    power = rf"\times10^{{{int(exponent)}}}" if int(exponent or 0) else ""
-    return Markup(f"${digits}{power}$".replace("…", r"\ldots "))
+    cell = row.cell(column)
+    text, found = for_latex(cell.text), _NUMBER.fullmatch(cell.text)
+    if found is not None and column.kind in ("small", "seconds", "payoff", "ratio"):
+        digits, exponent = found.groups()
+        power = rf"\times10^{{{int(exponent)}}}" if int(exponent or 0) else ""
+        text = f"${digits}{power}$".replace("…", r"\ldots ")
+    return Markup(rf"\textbf{{\boldmath {text}}}" if cell.strong else text)
+
+
+def _heads(column: Column) -> tuple[str, str]:
+    """Heading of a column in two lines, the second with its unit."""
+    unit = column.unit.strip()
+    if unit and not column.stacked:
+        return column.title, unit
+    stacked = column.stacked.partition("\n") if column.stacked else column.title.rpartition(" ")
+    return stacked[0], f"{stacked[2]} {unit}".strip()

@@ -83,6 +83,7 @@ class Cell:
     kind: str = ""  #: good, fair, bad, idle or faint: a color, of which the text says the same
     link: str = ""  #: of a page, as `address_of` takes it
     anchor: str = ""  #: by which pages link to it; unique on the page
+    strong: bool = False  #: whether it stands out, in bold
 
 
 EXACT_ZERO = Cell("0 exactly", 0.0)
@@ -118,7 +119,8 @@ class Column:
     def cell(self, value: Any, *, with_unit: bool = False) -> Cell:
         """Cell of a value; a dash if there is none, nothing where it would say which row."""
         if isinstance(value, Cell) and not with_unit and isinstance(value.value, int | float):
-            value = value.value  # bare numbers are for programs too
+            # bare numbers are for programs too
+            return replace(self.cell(value.value), strong=value.strong)
         if isinstance(value, Cell):
             return value
         if value is None:

@@ -128,7 +128,7 @@ def _text(row: Row, column: Column, width: int = 10_000, *, brief: int = 0) -> T
     elif value and column.kind == "names":  # a name is not broken at its own spaces
         names = ", ".join(printable(name).replace(" ", "\u00a0") for name in value)
         text = _folded(names, width).replace("\u00a0", " ")
-    return Text(text, _STYLES.get(cell.kind, ""))
+    return Text(text, f"{_STYLES.get(cell.kind, '')}{' bold' * cell.strong}".strip())
 
 
 _folded = partial(textwrap.fill, break_long_words=False, break_on_hyphens=False)

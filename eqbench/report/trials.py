@@ -268,6 +268,29 @@ def virtual_best(entries: Sequence[RunCell]) -> VirtualBest | None:
     return VirtualBest(wins, {"cells": len(times), "ok": ok} | time_statistics(times, limits))
 
 
+class Standing(NamedTuple):
+    """How a solver did on several games; one is solved if most of its cells met the target."""
+
+    solver: str
+    solved: int
+    taken: int  #: games on which it began
+    fastest: int  #: games that no solver solved earlier, by median times to the target
+
+
+def standings(games: Iterable[Sequence[RunCell]]) -> list[Standing]:
+    """Standings of the solvers of some games, the best first."""
+    solved, taken, fastest = Counter[str](), Counter[str](), Counter[str]()
+    for game in games:
+        taken.update(dict.fromkeys((entry.solver for entry in game), 0))
+        times = {own.solver: own.time_to() for own in trials(began(game))}
+        known = {solver: time for solver, time in times.items() if time is not None}
+        taken.update(times.keys())
+        solved.update(known.keys())
+        fastest.update(s for s, time in known.items() if time == min(known.values()))
+    found = [Standing(each, solved[each], taken[each], fastest[each]) for each in taken]
+    return sorted(found, key=lambda own: (-own.solved, -own.fastest))
+
+
 def by_trial(entries: Iterable[RunCell]) -> list[tuple[str, dict[str, RunCell]]]:
     """Cells of a game by solver for each seed and repeat, with its name.
 

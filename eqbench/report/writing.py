@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import chdir, suppress
+from dataclasses import replace
 from pathlib import Path
 
 from eqbench.documents import open_file, read_file, remove_files
@@ -12,14 +13,16 @@ from eqbench.equilibria import known_sets
 from eqbench.equilibria.known import meanings, payoff_ends
 from eqbench.errors import EqbenchError, UsageError, counted, first_of
 from eqbench.registry import default_registry
+from eqbench.report.answer import MOST_GAMES
 from eqbench.report.cells import DEFAULT, FEW_CELLS, MOST_CELLS, View, report_on
 from eqbench.report.charts import GameFacts
 from eqbench.report.exports import results_csv, summary_csv
 from eqbench.report.formats import latex, macros, markdown
 from eqbench.report.html.page import index_page, report_page
+from eqbench.report.matrix import check_table, matrix, matrix_csv
 from eqbench.report.naming import symbol
 from eqbench.report.terminal import plain_text, print_report
-from eqbench.report.trials import entries_of, first_trials
+from eqbench.report.trials import entries_of, first_trials, titled
 from eqbench.spec import is_foreign
 from eqbench.store.json_lines import LineReader
 from eqbench.store.kept_runs import contents, packed
@@ -171,15 +174,15 @@ def _name_in(folder: Path, run: Path) -> Path:
     return Path(next(n for n, file in places if not file.exists() or read_file(file) == manifest))
 
 
-def write_report(file: Path, text: str) -> None:
-    """Write a report into a file, whose folder may be new; UsageError if it cannot be
+def write_report(file: Path, text: str | bytes) -> None:
+    """Write a report or figure into a file, whose folder may be new; UsageError if it cannot be
     written, or something is there that eqbench did not write.
     """
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         check_replaceable(file)
         end = TEXT_END if file.suffix == ".txt" else ""
-        write_file(file, f"{text}{end}".encode())
+        write_file(file, text if isinstance(text, bytes) else f"{text}{end}".encode())
     except OSError as error:
         raise UsageError(
             f"cannot write {file}: {error.strerror}; choose another place with --out"
@@ -196,9 +199,12 @@ def report_text(
 ) -> str:
     """Report on runs as text in a format, for a file in the folder `place`.
 
-    With `summarize` None a game with very many cells has a summary, where people read along also
-    with many of several seeds; CSV has all cells.
+    With `summarize` None a game with very many cells of several seeds has medians, where people
+    read along also one with many; CSV has all cells. LaTeX begins with a matrix of many games.
     """
+    check_table(view.table, [name])
+    if name == "csv" and view.is_matrix:
+        return matrix_csv(report_on(stored, view).tables[0], str(view.table))
     if name == "csv":
         return summary_csv(stored) if summarize else results_csv(stored)
     if name == "html":
@@ -209,6 +215,9 @@ def report_text(
         return plain_text(lambda console: print_report(tables, console, answer_first=True))
     if name == "md":
         return f"{markdown(tables)}\n{MARKDOWN_END}"
+    entries = entries_of(stored)
+    if name == "tex" and not view.is_matrix and len(titled(entries)) > MOST_GAMES:
+        tables = replace(tables, tables=(matrix(stored, entries), *tables.tables))
     return {"tex": latex, "macros": macros}[name](tables)
 
 

@@ -46,7 +46,7 @@ _RESULT_COLUMNS = (*_CELL, "status", "reason", "target", *_COSTS, "host", "candi
 _CANDIDATE_COLUMNS = (*_CELL, "rank", "claim", "claimed_regret", "refuted", "refutation")
 _IDENTITY_COLUMNS = (
     *("identity", "also", "on_path", "strict", "distance", "dimension"),
-    *("leading", "parameters"),
+    *("leading", "parameter", "parameters"),
 )
 _CREDIBLE_COLUMNS = ("sets", "credible", "worst")
 _KIND_COLUMNS = (
@@ -99,7 +99,7 @@ def result_columns(runs: Sequence[StoredRun]) -> list[str]:
     """Names of the columns of :func:`result_rows`."""
     per_player = _player_columns(_players(runs))
     columns = [*_RESULT_COLUMNS, *per_player, *_QUALITY, "exploitability"]
-    return [*columns, "trace", "log", "equilibrium"]
+    return [*columns, "trace", "log", "equilibrium", "parameter"]
 
 
 def result_rows(runs: Sequence[StoredRun]) -> list[dict[str, Any]]:
@@ -117,6 +117,7 @@ def _result(run: StoredRun, cell: CellRecord) -> dict[str, Any]:
         | {name: getattr(cell, name) for name in (*_QUALITY, "exploitability")}
         | {"trace": _path(run, cell.trace), "log": _path(run, cell.log)}
         | {"equilibrium": _name(cell.equilibria[0]) if cell.equilibria else None}
+        | {"parameter": _parameter(cell.equilibria[0]) if cell.equilibria else None}
     )
 
 
@@ -149,6 +150,7 @@ def _candidate(run: StoredRun, rank: int, item: EquilibriumRecord) -> dict[str, 
         "distance": identity.get("distance"),
         "dimension": identity.get("dimension"),
         "leading": identity.get("leading"),
+        "parameter": _parameter(item),
         "parameters": identity.get("parameters", {}),
         **{name: credible.get(name) for name in _CREDIBLE_COLUMNS},
         **{name: kind.get(name) for name in _KIND_COLUMNS},
@@ -159,6 +161,12 @@ def _candidate(run: StoredRun, rank: int, item: EquilibriumRecord) -> dict[str, 
 
 def _name(item: EquilibriumRecord) -> str | None:
     return None if item.identity is None else item.identity["name"]
+
+
+def _parameter(item: EquilibriumRecord) -> float | None:
+    """Value of the parameter that tells members of a published set apart best."""
+    known: Mapping[str, Any] = item.identity or {}
+    return known["parameters"].get(known["leading"]) if known.get("leading") else None
 
 
 def _by_player(item: CellRecord | EquilibriumRecord) -> dict[str, float]:

@@ -135,7 +135,8 @@ PARTS = ("profiles", "traces", "logs")  # folders of the files that records name
 FILE_OF_CELL = re.compile(r"\w+/.*-([0-9a-f]+)-[0-9a-f]{4}(-\d+)?\.(json|npz|txt)")  # by its key
 
 # by which reports and drawings are known again: how they begin or end, or a line of a page
-_BEGIN = [b"run,key,game,", b"run,game,solver,", b"% Needs \\usepackage", b"% \\input this file"]
+_BEGIN = [b"run,key,game,", b"run,game,solver,", b"eqbench matrix"]
+_BEGIN += [b"% Needs \\usepackage", b"% \\input this file"]
 _BEGIN += [b'<svg xmlns="http://www.w3.org/2000/svg" role="img" font-family="Helvetica']
 MARKDOWN_END, TEXT_END = "<!-- written by eqbench -->\n", "(written by eqbench)\n"
 MOST_REPORT_BYTES = 2**30

@@ -115,6 +115,7 @@ class IdentityRecord(TypedDict):
     distance: Annotated[float, Meta(ge=0)]
     off_path: dict[str, float]
     dimension: Count | None
+    same_as: NotRequired[str]
 
 
 # by the path of the profile; see RunFolder.write_derived

@@ -10,9 +10,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
-from eqbench.model.compiled import inlined, kernel
+from eqbench.model.compiled import exp, inlined, kernel, log
 from eqbench.model.sequence_form import FormArrays
 from eqbench.model.tree import FloatArray
 
@@ -50,12 +48,12 @@ def softmax(logits: FloatArray, first: int, last: int) -> float:
     greatest, total, product = logits[first:last].max(), 0.0, 0.0
     for s in range(first, last):
         logit = logits[s] - greatest
-        logits[s] = np.exp(logit)
+        logits[s] = exp(logit)
         total += logits[s]
         product += logits[s] * logit
     for s in range(first, last):
         logits[s] /= total
-    return product / total - np.log(total)
+    return product / total - log(total)
 
 
 @inlined

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.continuation import ResponsePath
-from eqbench.model.compiled import kernel
+from eqbench.model.compiled import inner_product, kernel
 from eqbench.model.game import Game
 from eqbench.model.profile import random_profile
 from eqbench.model.tree import FloatArray
@@ -285,7 +285,7 @@ def set_plane(flat: FlatTree, work: Workspace, direction: FloatArray) -> None:
     """Set the border of the matrix to the plane across a direction."""
     start, top, scale, border = flat.start, work.top, work.scale, work.border
     in_units(flat, work, direction, border)
-    border /= np.sqrt((border * border).sum())
+    border /= np.sqrt(inner_product(border, border))
     for c in range(len(top)):
         if top[c] >= 0:
             total = 0.0
@@ -318,7 +318,7 @@ def correct(flat: FlatTree, work: Workspace, tolerance: float, point: FloatArray
             return iteration if iteration > 1 and residual <= noise else -iteration
         point -= step
         # steps decrease quadratically
-        foretold = size * (size / before) ** 2 if iteration > 1 else size**2
+        foretold = size * (size / before * (size / before) if iteration > 1 else size)
         if foretold <= tolerance:
             return iteration
         before = size
@@ -340,7 +340,7 @@ def stop_between(stops: FloatArray, here: float, there: float) -> float:
 def norm(flat: FlatTree, work: Workspace, change: FloatArray, measured: FloatArray) -> float:
     """Euclidean length of a change in the units; `measured` are its coordinates."""
     in_units(flat, work, change, measured)
-    return np.sqrt((measured * measured).sum())
+    return np.sqrt(inner_product(measured, measured))
 
 
 @kernel
@@ -414,15 +414,16 @@ def try_step(
         return np.inf, 0.0, length, landing, PASSED
     measured, ahead = np.empty(last + 1), np.empty(last + 1)
     tangent[:] = control[2] * work.solution[1]
-    moved, whole = in_units(flat, work, guess - before, measured), np.sqrt((measured**2).sum())
+    moved = in_units(flat, work, guess - before, measured)
+    whole = np.sqrt(inner_product(measured, measured))
     cosine = norm(flat, work, tangent, ahead)
-    cosine = (measured * ahead).sum() / (whole * cosine)
+    cosine = inner_product(measured, ahead) / (whole * cosine)
     if cosine < 0.0:
         tangent *= -1.0
     if moved > TURNING and tangent[last] * direction[last] < 0.0:
         return np.inf, moved, length, landing, PASSED
     size = in_units(flat, work, point - guess, measured)
-    far = np.sqrt((measured**2).sum())
+    far = np.sqrt(inner_product(measured, measured))
     if flat.normal:
         size *= CARE
     if not size <= max(CORRECTION * moved, SMALL):

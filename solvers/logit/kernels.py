@@ -26,7 +26,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from eqbench.model.compiled import kernel
+from eqbench.model.compiled import exp, kernel, log
 from eqbench.model.tree import FloatArray, GameTree
 
 Form = Literal["agent", "normal", "reduced"]
@@ -252,7 +252,7 @@ def _dependences(parent, edge, mover, chance, belongs, node_start, decision, own
             y = np.int64(decision[d])
             while y > 0:
                 if edge[y] < 0:
-                    log_chance[d] += np.log(chance[y]) if chance[y] > 0.0 else -np.inf
+                    log_chance[d] += log(chance[y])
                 elif mover[y] != owner[c]:
                     if used == len(path):
                         path = np.append(path, np.empty_like(path))
@@ -282,16 +282,16 @@ def softmax(start, z, log_p, p):
         top = 0.0
         for k in range(first + 1, last):
             top = max(top, z[k - c - 1])
-        total = np.exp(-top)
+        total = exp(-top)
         for k in range(first + 1, last):
-            total += np.exp(z[k - c - 1] - top)
+            total += exp(z[k - c - 1] - top)
         # the largest is taken off first, lest the rounding of huge log-odds reach frequencies
-        log_total = np.log(total)
+        log_total = log(total)
         log_p[first] = -top - log_total
-        p[first] = np.exp(log_p[first])
+        p[first] = exp(log_p[first])
         for k in range(first + 1, last):
             log_p[k] = (z[k - c - 1] - top) - log_total
-            p[k] = np.exp(log_p[k])
+            p[k] = exp(log_p[k])
 
 
 @kernel
@@ -321,7 +321,7 @@ def believe(flat, log_p, belief):
             top = 0.0 if flat.normal else max(top, log)
         for d in range(node_start[c], node_start[c + 1]):
             h = decision[d]
-            belief[h] = np.exp(belief[h] - top) if top > -np.inf else 0.0
+            belief[h] = exp(belief[h] - top) if top > -np.inf else 0.0
             total += belief[h]
         for d in range(node_start[c], node_start[c + 1]):
             if total > 0.0 and not flat.normal:

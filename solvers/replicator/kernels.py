@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.integrate import DOP853
 
-from eqbench.model.compiled import kernel
+from eqbench.model.compiled import exp, inner_product, kernel, log
 from eqbench.model.kernels import continue_own_play, direct_values, payoffs_and_values, realize
 from eqbench.model.sequence_form import FormArrays
 from eqbench.model.tree import CHANCE, TERMINAL, FloatArray, IntArray
@@ -73,17 +73,17 @@ def frequencies(field, state, behavior):
             odds = state[begin]
             free, first = field.action[begin], field.first[begin]
             more, less = (free, first) if odds.real > 0.0 else (first, free)
-            ratio = np.exp(-odds if odds.real > 0.0 else odds)
+            ratio = exp(-odds if odds.real > 0.0 else odds)
             share = 1.0 / (1.0 + ratio)
             behavior[more], behavior[less] = share, ratio * share
             continue
         largest = 0.0
         for f in range(begin, end):
             largest = max(largest, state[f].real)
-        total = np.exp(-largest) + 0.0 * state[begin]
+        total = exp(-largest) + 0.0 * state[begin]
         behavior[field.first[begin]] = total
         for f in range(begin, end):
-            behavior[field.action[f]] = np.exp(state[f] - largest)
+            behavior[field.action[f]] = exp(state[f] - largest)
             total += behavior[field.action[f]]
         behavior[field.first[begin]] /= total
         for f in range(begin, end):
@@ -249,7 +249,7 @@ def follow(field, room, tolerance, walk, times, rows, logs, filled, most):
             rows[filled] = walk.state
         else:
             _interpolate(field, room, walk, times[filled], rows[filled])
-        if not np.isfinite(np.sum(rows[filled])):
+        if not np.all(np.isfinite(rows[filled])):
             return OVERFLOWED, filled
         logs[filled] = walk.clock[3]
         filled += 1
@@ -267,7 +267,7 @@ def _advance(field, room, tolerance, walk):
     if len(state) > rest:
         divisor = unit_length(state[rest:])
         walk.slopes[12, rest:] /= divisor
-        clock[3] += np.log(divisor)
+        clock[3] += log(divisor)
     walk.slopes[0] = walk.slopes[12]  # the derivative at the end of the last step
     longest, error = STRETCH, 1.0
     while True:
@@ -275,7 +275,7 @@ def _advance(field, room, tolerance, walk):
         if not length > RESOLUTION * abs(clock[0]):
             walk.slopes[12] = walk.slopes[0]
             return OVERFLOWED if np.isnan(length + error) else COLLAPSED
-        _try(field, room, walk, state, length, range(1, 13), trial)
+        _try(field, room, walk, state, length, 1, 13, trial)
         error = _error(tolerance, walk, trial)
         if error < 1.0:
             break
@@ -295,7 +295,7 @@ def _advance(field, room, tolerance, walk):
 @kernel
 def unit_length(tangent):
     """Give a tangent length 1 where it has become too short or too long; what it is divided by."""
-    length = np.sqrt(np.sum(tangent**2))
+    length = np.sqrt(inner_product(tangent, tangent))
     if SHORTEST < length < LONGEST:
         return 1.0
     tangent /= length
@@ -308,7 +308,7 @@ def _interpolate(field, room, walk, time, row):
     slopes, dense = walk.slopes, walk.dense
     length = walk.clock[0] - walk.clock[1]
     if walk.counts[2] != walk.counts[0]:
-        _try(field, room, walk, walk.before, length, range(13, 16), row)
+        _try(field, room, walk, walk.before, length, 13, 16, row)
         for m in range(len(row)):
             change = walk.state[m] - walk.before[m]
             dense[0, m] = change
@@ -329,10 +329,10 @@ def _interpolate(field, room, walk, time, row):
 
 
 @kernel
-def _try(field, room, walk, state, length, stages, trial):
-    """Write derivatives at stages of a step from `state`; `trial` ends as the state at the last."""
+def _try(field, room, walk, state, length, first, last, trial):
+    """Write derivatives at stages `first` to ``last - 1``; `trial` ends as the last state."""
     slopes = walk.slopes
-    for stage in stages:
+    for stage in range(first, last):
         trial[:] = 0.0
         for k in range(stage):
             weight = WEIGHTS[stage, k]
@@ -368,7 +368,8 @@ def _error(tolerance, walk, trial):
         third = max(third, abs(low) / scale)
     if fifth == 0.0:
         return 0.0
-    return walk.clock[2] * fifth / np.sqrt(1.0 + 0.01 * (third / fifth) ** 2)
+    share = third / fifth
+    return walk.clock[2] * fifth / np.sqrt(1.0 + 0.01 * (share * share))
 
 
 class PlayState(NamedTuple):

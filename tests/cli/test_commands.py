@@ -106,11 +106,15 @@ def test_help_lists_all_commands_in_groups_with_whole_sentences(tmp_path: Path) 
     help_text = eqbench_here("--help", cwd=tmp_path).out
     titles = [line for line in help_text.splitlines() if line.endswith(":")]
     assert titles == [
-        *("Options:", "Run:", "Read:", "Study a game:", "Games and profiles:", "Maintenance:")
+        *("Options:", "Commands:", "More: runs:", "More: study a game:"),
+        "More: files and maintenance:",
     ]
+    first = help_text.partition("Commands:")[2].partition("More")[0]
+    six = ["run", "report", "show", "compare", "info", "verify"]
+    assert re.findall(r"^  (\w\S*)", first, re.MULTILINE) == six
     for name in app.list_commands(click.Context(app)):
         assert re.search(rf"^  {name} +[A-Z]\w", help_text, re.MULTILINE), name
-    assert "..." not in help_text.partition("Run:")[2]
+    assert "..." not in help_text.partition("Commands:")[2]
 
 
 def commands() -> dict[str, click.Command]:

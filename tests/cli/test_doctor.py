@@ -78,6 +78,12 @@ def test_every_extra_with_a_package_for_solvers_is_looked_for(
     assert {"gambit", "gurobi", "scip", "peers", "ode", "exact"} <= absent
 
 
+def test_what_is_required_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("eqbench.cli.doctor.version_of", lambda name: None)
+    broken = {check.name for check in checks() if check.state == "broken"}
+    assert {"click", "jinja2", "msgspec", "numpy", "rich", "scipy", "tomli-w"} <= broken
+
+
 def test_commit_of_a_checkout_is_read_from_its_files(tmp_path: Path) -> None:
     main = tmp_path / "main"
 

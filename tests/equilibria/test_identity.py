@@ -193,12 +193,11 @@ def test_places_that_are_hardly_reached_count_as_off_the_path() -> None:
 
 def test_a_wrong_value_in_the_reference_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     values = random_member("c11=0", np.random.default_rng(5))
-    documents = reference_module._documents()
-    wrong = [
+    wrong = tuple(
         {**d, "common": d.get("common", {}) | ({"a33": "1/3"} if "common" in d else {})}
-        for d in documents
-    ]
-    monkeypatch.setattr(reference_module, "_documents", lambda: tuple(wrong))
+        for d in reference_module.documents()
+    )
+    monkeypatch.setattr(reference_module, "documents", lambda: wrong)
     found = Identifier(game("kuhn3")).identify(szafron(values))
     assert found is None or not found.on_path
 

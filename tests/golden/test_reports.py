@@ -45,8 +45,10 @@ COMMANDS = {
        for end in FORMATS if end != "html"},
     "seeds-80.txt": (80, "report seeds --summary"),
     "seeds-200.txt": (200, "report seeds --summary"),
-    "seeds-all.txt": (120, "report seeds --all"),
+    "seeds-all.txt": (120, "report seeds --table cells"),
     "games-80.txt": (80, "report games"),
+    **{f"games-matrix.{end}": (120, f"report games --table matrix --format {FORMATS[end]}")
+       for end in ("txt", "md", "csv", "tex")},
     "two-runs.md": (120, "report seeds again --format md"),
     "two-runs.csv": (120, "report seeds again --format csv --summary"),
     "compare.txt": (120, "compare seeds again"),

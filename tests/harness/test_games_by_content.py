@@ -1,78 +1,93 @@
-"""Games from files are known by their content."""
+"""Games from files and of others are known by what they are, whatever things are called there."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import replace
-from importlib import resources
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from helpers.scrambled import Scrambled
 
 import eqbench
-from eqbench.equilibria import known_sets
-from eqbench.equilibria.reference import FILES, fingerprint
+from eqbench.equilibria import Identifier, Identity, known_sets, same_games
+from eqbench.equilibria.published import documents
 from eqbench.model.gambit_text import efg_text
+from eqbench.model.isomorphism import signature
+from eqbench.verification import verify
 
-DOCUMENTS = [
-    document
-    for name in FILES
-    for document in json.loads(
-        (resources.files("eqbench.equilibria") / "data" / f"{name}.json").read_text()
-    )
-]
-CONTENTS = {spec: key for document in DOCUMENTS for key, spec in document["contents"].items()}
+CONTENTS = {spec: key for document in documents() for key, spec in document["contents"].items()}
+PUBLISHED = [spec for spec in CONTENTS if known_sets(eqbench.load_game(spec))]
 
 
-def test_every_document_names_at_least_one_game() -> None:
-    assert len(DOCUMENTS) >= 9
-    assert all(document["contents"] for document in DOCUMENTS)
+def test_signatures_that_are_stored_are_those_of_their_games() -> None:
+    assert len(PUBLISHED) >= 12
+    assert {spec: signature(eqbench.load_game(spec).tree) for spec in CONTENTS} == CONTENTS
 
 
-@pytest.mark.parametrize("spec", CONTENTS)
-def test_a_game_from_a_file_has_the_published_sets_of_the_game_it_is(
+@pytest.mark.parametrize("spec", PUBLISHED)
+def test_a_game_with_other_labels_and_orders_has_the_published_sets(
     tmp_path: Path, spec: str
 ) -> None:
+    """Members are measured there, with the payoffs of the players in their new seats."""
     game = eqbench.load_game(spec)
-    assert fingerprint(game.tree) == CONTENTS[spec]
-    path = tmp_path / "game.efg"
-    path.write_text(efg_text(game.tree, "any title"))
-    found = [known.name for known in known_sets(eqbench.load_game(str(path)))]
-    assert found == [known.name for known in known_sets(game)]
-    assert found
+    (tmp_path / "game.efg").write_text(Scrambled(game.tree, 11).text())
+    copy = eqbench.load_game(str(tmp_path / "game.efg"))
+    (same,) = same_games(copy)
+    assert (same.spec, "but for labels" in same.described(copy.tree)) == (spec, True)
+    found = known_sets(copy)
+    assert [own.name for own in found] == [own.name for own in known_sets(game)]
+    assert {own.same_as for own in found} == {spec}
+    known = found[0]
+    member = known.member([Fraction(0)] * len(known.parameters))
+    identity = Identifier(copy).identify(member, float(verify(copy.tree, member).max_regret))
+    assert identity is not None
+    assert (identity.name, identity.same_as) == (known.name, spec)
+    assert Identity.of_record(identity.to_json()) == identity
+
+
+def test_a_file_with_the_same_labels_is_not_called_relabeled(tmp_path: Path) -> None:
+    (tmp_path / "game.efg").write_text(efg_text(eqbench.load_game("kuhn3").tree, "any title"))
+    game = eqbench.load_game(str(tmp_path / "game.efg"))
+    assert [same.described(game.tree) for same in same_games(game)] == ["same game as kuhn3"]
+
+
+@pytest.mark.parametrize("change", ["change_payoff", "change_probability", "change_information"])
+def test_a_game_that_differs_a_little_has_none(tmp_path: Path, change: str) -> None:
+    copy = Scrambled(eqbench.load_game("kuhn2").tree, 5)
+    getattr(copy, change)()
+    (tmp_path / "game.efg").write_text(copy.text())
+    game = eqbench.load_game(str(tmp_path / "game.efg"))
+    assert (known_sets(game), same_games(game)) == ((), [])
 
 
 @pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("{ 1, -1 }", "{ 1001/1000, -1 }"),
-        ("{ 1, -1 }", "{ 2, -2 }"),
-        ('"1:KB"', '"1:KX"'),
-        ('"P2"', '"Bob"'),
-        ('"1" 1/6 "2" 1/6', '"1" 1/5 "2" 2/15'),
-    ],
+    ("peer", "spec"),
+    [("kuhn_poker", "kuhn2"), ("kuhn_poker(players=3)", "kuhn3"), ("leduc_poker", "leduc")],
 )
-def test_a_game_that_differs_a_little_has_none(tmp_path: Path, old: str, new: str) -> None:
-    text = efg_text(eqbench.load_game("kuhn2").tree)
-    assert old in text
-    path = tmp_path / "game.efg"
-    path.write_text(text.replace(old, new))
-    assert known_sets(eqbench.load_game(str(path))) == ()
+def test_a_game_of_openspiel_is_named(peer: str, spec: str) -> None:
+    pytest.importorskip("pyspiel")
+    game = eqbench.load_game(f"openspiel:{peer}")
+    assert [same.spec for same in same_games(game)] == [spec]
+    assert {own.name for own in known_sets(game)} == {
+        own.name for own in known_sets(eqbench.load_game(spec))
+    }
 
 
-def test_the_order_and_the_numbers_of_information_sets_do_not_matter(tmp_path: Path) -> None:
-    text = efg_text(eqbench.load_game("kuhn2").tree)
-    for k in range(1, 7):
-        text = text.replace(f'p "" 2 {k} ', f'p "" 2 {70 - k} ')
-    path = tmp_path / "game.efg"
-    path.write_text(text)
-    tree = eqbench.load_game(str(path)).tree
-    assert tree.infoset_labels != eqbench.load_game("kuhn2").tree.infoset_labels
-    assert fingerprint(tree) == CONTENTS["kuhn2"]
+def test_what_is_the_games_own_says_nothing_of_another() -> None:
+    game = eqbench.load_game("kuhn2")
+    assert same_games(game) == []
+    (known,) = known_sets(game)
+    identity = Identifier(game).identify(known.member([Fraction(0)]), 0.0)
+    assert identity is not None
+    assert "same_as" not in json.dumps(identity.to_json())
 
 
-def test_large_and_inexact_games_have_no_fingerprint() -> None:
-    tree = eqbench.load_game("kuhn2").tree
-    floats = replace(tree.payoffs, base=tree.payoffs.base * 1.0, slope=tree.payoffs.slope * 1.0)
-    assert fingerprint(replace(tree, payoffs=floats)) is None
-    assert fingerprint(eqbench.load_game("goofspiel").tree) is None
+def test_games_that_are_large_or_not_exact_are_not_looked_up() -> None:
+    game = eqbench.load_game("kuhn2")
+    base, slope = game.tree.payoffs.base * 1.0, game.tree.payoffs.slope * 1.0
+    floats = replace(game.tree.payoffs, base=base, slope=slope)
+    assert same_games(replace(game, spec="a.efg", tree=replace(game.tree, payoffs=floats))) == []
+    assert same_games(replace(game, spec="a.efg"), most=54) == []
+    assert len(same_games(replace(game, spec="a.efg"), most=55)) == 1

@@ -165,6 +165,10 @@ def test_keywords_of_a_run_are_those_of_an_experiment_file(run: eqbench.Run) -> 
     ):
         with pytest.raises(eqbench.UsageError, match=hint):
             eqbench.run("kuhn2", "lcp", **wrong)
+    with pytest.raises(eqbench.UsageError, match=r"is not a solver; give .* solve\(\)"):
+        eqbench.run("kuhn2", object())  # type: ignore[arg-type]
+    with pytest.raises(eqbench.UsageError, match=r"is not a game; give .* build\(\)"):
+        eqbench.run(object(), "lcp")  # type: ignore[arg-type]
     game = eqbench.load_game("kuhn3")
     for each in ("kuhn3", game):
         with pytest.raises(eqbench.UsageError, match="solvers"):

@@ -23,18 +23,24 @@ for name in {blocked!r}:
 import eqbench
 found = []
 for game, solver in {cells!r}:
-    record = eqbench.solve(game, solver, iterations=40 if {iterative!r} in solver else None)
+    iterations = 40 if solver.startswith({iterative!r}) else None
+    record = eqbench.solve(game, solver, iterations=iterations)
     found.append([record.status, record.max_regret, record.profile.probabilities.tobytes().hex()])
 print(json.dumps(found))
 """
-ITERATIVE = "start"
-# Their kernels call neither exponentials nor logarithms.
+ITERATIVE = ("cfr", "mccfr", "fictitious_play", "replicator", "mmd")
 CELLS = [
     ("kuhn2", "lcp(offpath=keep)"),
     ("kuhn2", "semismooth(offpath=keep)"),
     ("kuhn3", "cfr_plus(start=random)"),
     ("kuhn2", "mccfr(start=random)"),
     ("kuhn2", "fictitious_play(start=random)"),
+    ("kuhn2", "logit"),
+    ("matching_pennies", "logit(form=normal)"),
+    ("kuhn2", "arclength(starts=1,branch=false)"),
+    ("kuhn3", "replicator"),
+    ("jordan", "replicator"),
+    ("kuhn2", "mmd"),
 ]
 NEITHER_NEEDED = (
     *("numba", "llvmlite", "psutil", "vl_convert", "matplotlib", "pandas", "rich", "click"),
@@ -93,6 +99,18 @@ def test_kernel_is_compiled_when_plain_python_has_taken_long(
     assert own(np.ones(3)) == 3.0
     assert is_compiled(own)
     assert own(np.ones(4)) == 4.0
+
+
+def test_kernels_that_call_one_that_takes_long_are_compiled_with_it(
+    own: Kernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compiled, "PATIENCE_S", 1e-9)
+    caller = kernel(lambda numbers: float(own(numbers)))
+    monkeypatch.setattr(compiled, "WARM_SHARE", np.inf)
+    caller.compile = lambda *args: done.append(args)  # type: ignore[method-assign]
+    done: list[tuple] = []
+    assert caller(np.ones(3)) == 3.0
+    assert len(done) == 1
 
 
 def test_types_of_arguments_are_decided_about_one_by_one(own: Kernel) -> None:

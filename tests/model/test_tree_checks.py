@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -114,6 +115,11 @@ PASSED = [(None, "decision", 0, "x", ["a"])]
             ([*PASSED, ((0, 0), "terminal", (0.5, x))], "not a finite number")
             for x in (math.nan, math.inf, -math.inf, 10**400)
         ),
+        *(
+            ([*PASSED, ((0, 0), "terminal", (x, 0))], f"{re.escape(repr(x))} is no number")
+            for x in ("1/5", "0.5", b"1", None, [1])
+        ),
+        (lottery("1/3", "2/3"), "'1/3' is no number"),
         *(([*PASSED, ((0, 0), "terminal", (x, -x))], "at most") for x in (1e308, -1e301)),
         *(([(None, "terminal", [1] * n)], f"{n} payoffs for 2 players") for n in (1, 3)),
         # what was added is a tree

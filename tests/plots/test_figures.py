@@ -130,7 +130,7 @@ def test_three_player_kuhn_has_its_nodes_in_order_with_a_line_for_each_card() ->
 
 def test_other_games_have_a_panel_for_each_public_history() -> None:
     table = frequency_table(eqbench.load_game("kuhn2").tree)
-    titles = ["P1", "P1 after KB", "P2 after K", "P2 after B"]
+    titles = ["P1: bet", "P1: call after KB", "P2: bet after K", "P2: call after B"]
     assert list(dict.fromkeys(row.panel for row in table)) == titles
     assert [row.label for row in table] == ["1", "2", "3"] * 4
     assert sorted(row.position for row in table) == [*range(12)]

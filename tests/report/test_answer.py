@@ -99,7 +99,7 @@ def test_tracers_of_one_branch_that_end_apart_are_named(text: str, *, is_said: b
                     ("h", "b", 1),
                 )
             ],
-            "On 2 games 2 of 2 solvers reached",
+            "a reached the target (max regret 4.0e-10) on 2 of 2 games, b on 2 of 2;",
             "fastest to it: a on 1 game, b on 1 game.",
         ),
     ],
@@ -162,7 +162,10 @@ def test_of_many_games_there_are_totals_alone() -> None:
         records.append(identified(cell(f"{game}1", solver="a", **names), known))
         records.append(short(f"{game}2", solver="b", **names))
     assert [sentence.startswith("g0: ") for sentence in said(*records[:4])][2:] == [True, False]
-    _, found, *ended = said(*records)
+    # who only used up its budget is ranked; what broke is named
+    broken = cell("7", solver="c", status="crashed")
+    solved, found, *ended = said(*records, broken)
     assert "6 clusters" in found, "clusters are numbered in each game"
-    assert len(ended) == 1
-    assert "b ×7" in ended[0]
+    assert solved.startswith("a reached the target")
+    assert "on 7 of the 7 games it takes, b on 0 of 7, c on 0 of 1" in solved
+    assert ended == ["Not ok: c (crashed)."]

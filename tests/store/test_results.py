@@ -113,6 +113,7 @@ def test_equilibria_are_one_row_per_candidate_best_first(run: Path) -> None:
     assert frame["refutation"][2] == "claimed too much"
     assert frame["identity"].isna().tolist() == [True, False, True]
     assert frame["identity"][1] == "szafron:c11=0"
+    assert frame["parameter"].tolist()[1] == frame["parameters"][1][frame["leading"][1]]
     assert frame["also"].tolist() == [[], ["szafron:c11=1/2"], []]
     assert frame["parameters"].tolist() == [{}, {"beta": 0.25, "b11": 0.125}, {}]
     assert frame["on_path"].isna().tolist() == [True, False, True]
