@@ -242,6 +242,7 @@ def _middle(own: Trials) -> Row:
         "payoffs": payoffs[0] if payoffs and is_same else None,
         "profile": COLUMNS["claims"].get(claim, claim) or None,
         "time_to_target": own.time_to(),
+        "found_of": found_of(*records) or None,
         "credible": None,
     }
     values: dict[str, Any] = {"run": first.run, "solver": first.record.solver}
