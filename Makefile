@@ -18,7 +18,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 EXTRAS := gambit gurobi scip peers ode exact
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test quick check docs docs-links reference schemas stubs size way fuzz attack mutants goldens clean
+.PHONY: help setup run test quick check docs docs-links reference schemas complete-sets stubs size way fuzz attack mutants goldens clean
 
 help:  ## show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -51,6 +51,9 @@ docs-links: $(STAMP)  ## ask every outside address in the documentation; needs t
 
 schemas: $(STAMP)  ## generate docs/reference/schemas from the declared types
 	$(BIN)/python tools/schemas.py
+
+complete-sets: $(STAMP)  ## compute the complete sets of equilibria that are shipped
+	$(BIN)/python tools/complete_sets.py
 
 stubs: $(STAMP)  ## generate the stubs that type checkers read from requests and the registry
 	$(BIN)/python tools/stubs.py

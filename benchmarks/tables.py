@@ -326,6 +326,23 @@ def case_enumeration(data: Record) -> Shown:
     return facts, rows
 
 
+def complete_sets(data: Record) -> Shown:
+    own = [row for row in data.rows if row.method == "complete"]
+    facts = {
+        "complete_games": sum(row.games for row in own),
+        "complete_lists": sum(row.complete for row in own),
+        "complete_most_s": f"{max(row.most_s for row in own):.0f}",
+    }
+    rows = [
+        f"{row.games} of {row.shape} | `{row.method}` | {row.ended} | "
+        + (f"{row.complete} | {row.indices_sum_to_1}" if row in own else "– | –")
+        + f" | {row.found} of {row.equilibria} | {row.others}"
+        f" | {row.median_s:.3g} | {row.most_s:.3g}"
+        for row in data.rows
+    ]
+    return facts, rows
+
+
 def ends_apart(
     name: str, values: Collection[float], least: Callable[..., str], most: Callable[..., str]
 ) -> Facts:

@@ -71,6 +71,7 @@ EXTENSIONS = {
     "verdicts": {
         "credible": "eqbench.verdicts.kinds:credible",
         "kind": "eqbench.verdicts.kinds:kind",
+        "place": "eqbench.proofs.complete_sets:place",
     },
     "engines": {"dask": "eqbench.cluster:ClusterEngine"},
     "equilibria": {"published": "eqbench.equilibria.data"},

@@ -44,6 +44,8 @@ class Claimed:
     ----------
     exact : whether it may be judged in Fractions, since its regrets were measured so
     refuted : whether the measurement contradicts the claim
+    approximates : whether nothing is claimed, and the regret only is within the tolerance
+        Verdicts with an attribute `takes_approximations` see such profiles, others do not.
     trembles : what the solver hands over as proof that it is sequential
     """
 
@@ -52,6 +54,7 @@ class Claimed:
     exact: bool = False
     refuted: bool = False
     trembles: Trembles | None = None
+    approximates: bool = False
 
     def play(self, allowance: Allowance | None, sweeps: int = 1) -> Play | None:
         """Its play in Fractions or, where they cost too much, in floats; None if these do too.
@@ -80,6 +83,8 @@ class Claimed:
         return Play.of(tree, profile)
 
 
+FIELDS = ("credible", "kind")  # of a record of an equilibrium
+
 Verdict = Callable[[Claimed, Allowance | None], Judgment | None]
 
 
@@ -99,7 +104,10 @@ class _Failed:
 def judge(name: str, claimed: Claimed, allowance: Allowance | None) -> Any:
     """Judgment of a verdict by its name; an error of one that others wrote is its judgment."""
     try:
-        found = pkgutil.resolve_name(extensions("verdicts")[name])(claimed, allowance)
+        verdict = pkgutil.resolve_name(extensions("verdicts")[name])
+        if claimed.approximates and not getattr(verdict, "takes_approximations", False):
+            return None
+        found = verdict(claimed, allowance)
         if found is not None and name not in EXTENSIONS["verdicts"]:
             document = found.to_json()
             json.dumps(document, allow_nan=False)
@@ -149,13 +157,13 @@ def judge_measured(
 
 
 def stored(judgments: Mapping[str, Judgment]) -> dict[str, Any]:
-    """Judgments as fields of a stored record: the built-in ones by name, others by `verdicts`.
+    """Judgments as fields of a stored record: those that have one by name, others by `verdicts`.
 
     Labels of others are stored, since a report may be read where the verdict is not installed.
     """
     fields: dict[str, Any] = {}
     for name, each in judgments.items():
-        if name in EXTENSIONS["verdicts"]:
+        if name in FIELDS:
             fields[name] = each.to_json()
         else:
             text = shortened(printable(str(each)))

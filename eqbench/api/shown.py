@@ -15,7 +15,7 @@ from eqbench.documents import checked
 from eqbench.errors import MissingPackageError, UsageError, check_keywords, nearest
 from eqbench.extras import needed_for
 from eqbench.report.charts import VEGA_LITE
-from eqbench.report.profile_picture import FORMATS, rendered
+from eqbench.report.profile_picture import rendered
 from eqbench.store.run_folder import PDF_END
 
 _MIME = f"application/vnd.vegalite.v{VEGA_LITE.partition('.')[0]}+json"
@@ -220,20 +220,17 @@ class Chart:
         UsageError
             If the name ends otherwise, or the width is none.
         """
-        if width_cm is None:
-            return super().save(path)
         path = Path(path)
-        if path.suffix != ".pdf":
+        if path.suffix not in (".pdf", ".svg", ".png", ".html", ".json"):
+            raise UsageError(f"a chart is saved as .pdf, .svg, .png, .html or .json, not as {path}")
+        if width_cm is not None and path.suffix != ".pdf":
             raise UsageError(f"a width in cm is that of a .pdf, not of {path}; leave it out")
-        path.write_bytes(self.to_pdf(width_cm))
+        if path.suffix in (".pdf", ".png"):
+            path.write_bytes(self.to_pdf(width_cm) if path.suffix == ".pdf" else self.to_png())
+            return path
+        text = {".svg": self.to_svg, ".html": self._page}.get(path.suffix)
+        path.write_text(text() if text else json.dumps(self.spec), encoding="utf-8")
         return path
-
-    def _content(self, suffix: str) -> bytes:
-        if suffix in (".png", ".pdf"):
-            return self.to_png() if suffix == ".png" else self.to_pdf()
-        if suffix in FORMATS:
-            return super()._content(suffix)
-        return (self._page() if suffix == ".html" else json.dumps(self.spec)).encode()
 
 
 def _converted(to: str, spec: dict[str, Any], **options: Any) -> Any:

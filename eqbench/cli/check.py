@@ -1,15 +1,17 @@
-"""`eqbench check`: does a game or a solver keep its contract?"""
+"""`eqbench check`: does a game or a solver keep its contract, does a file prove what it claims?"""
 
 from __future__ import annotations
 
+import pkgutil
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Annotated
 
 from eqbench.cli.options import command
 from eqbench.cli.output import put, put_json
 from eqbench.errors import UsageError, counted
 from eqbench.registry import NameOptions
-from eqbench.requests import EITHER, GAME, Json, Option
+from eqbench.requests import EITHER, GAME, Json, Kind, Option
 
 
 @dataclass(frozen=True)
@@ -21,10 +23,16 @@ class CheckRequest(NameOptions):
     about ten seconds. Of a game: reproducible, tree and arrays agree, profiles survive, and so on;
     choose small options, since some checks take long on large games.
 
-    Exit code: 0 all promises kept, 1 some broken, 2 usage.
+    ``eqbench check proof FILE`` checks a proof that a list of equilibria is complete, by integers
+    and the tree of the game alone. The game is the one that the file names, unless given.
+
+    Exit code: 0 all promises kept or proof accepted, 1 otherwise, 2 usage.
     """
 
-    spec: Annotated[str, Option("Game or solver to check.", EITHER, argument=True)]
+    spec: Annotated[str, Option("Game or solver to check, or `proof`.", EITHER, argument=True)]
+    file: Annotated[
+        str, Option("File of a proof.", Kind("FILE", completed="file"), argument=True)
+    ] = ""
     games: Annotated[
         tuple[str, ...],
         Option("Try a solver on this game instead of the usual five.", GAME, "game"),
@@ -37,6 +45,10 @@ def check(request: CheckRequest) -> int:
     from eqbench.testing import game_suite, solver_suite
 
     spec, plugins, registry = request.spec, request.plugins, request.registry()
+    if spec == "proof":
+        return _check_proof(request)
+    if request.file:
+        raise UsageError(f"got {spec} and {request.file}; give one game or solver, or proof FILE")
     kind = registry.entry(spec).kind
     for game in request.games:
         registry.game_entry(game)
@@ -62,3 +74,29 @@ def check(request: CheckRequest) -> int:
         more = f", {rest} not applicable" if rest else ""
         put(f"\n{spec}: {counted(kept, 'promise')} kept, {broken} broken{more}")
     return int(broken > 0)
+
+
+def _check_proof(request: CheckRequest) -> int:
+    checker = pkgutil.resolve_name("eqbench.proofs.checker")
+    path, refused, spec = Path(request.file), "", ""
+    if not path.is_file():
+        raise UsageError(f"{request.file or 'nothing'} is no file; give the file of a proof")
+    nodes: dict[str, int] = {}
+    known: list[str] = []
+    try:
+        (spec,) = request.games or (checker.game_of(path),)
+        summary = checker.check_proof(path, request.registry().load_game(spec).tree)
+        nodes, known = dict(summary.nodes), list(summary.known)
+    except checker.ProofError as error:
+        refused = str(error)
+    if request.as_json:
+        head: dict[str, object] = {"schema": "eqbench.check/1", "kind": "proof", "spec": spec}
+        put_json(head | {"passed": not refused, "reason": refused, "known": known, "nodes": nodes})
+    elif refused:
+        put(f"refused: {refused}")
+    else:
+        places = [f"the known set {name}" for name in known]
+        places += [f"one of {counted(nodes['face'], 'open face')}"] if nodes["face"] else []
+        put(f"proved: every equilibrium of {spec} is in {' or '.join(places)}")
+        put("nodes: " + ", ".join(f"{count:,} {kind}" for kind, count in nodes.items()))
+    return int(bool(refused))

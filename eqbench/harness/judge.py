@@ -159,12 +159,18 @@ class MeasuredProfile:
         is_claimed = self.candidate.claim in EQUILIBRIA
         return is_claimed and self.exact is not None and self.exact.max_regret > 0
 
-    def claimed(self, tree: GameTree) -> Claimed | None:
-        """The claim of an equilibrium for verdicts to judge; None if there is none."""
-        if not self.claims:
+    def claimed(self, tree: GameTree, tolerance: float = -1.0) -> Claimed | None:
+        """The claim of an equilibrium for verdicts to judge; None if there is none.
+
+        What is no claim is an approximation if its regret is within the tolerance, a share of the
+        payoff scale; as a rule it is none.
+        """
+        profile, exact, refuted = self.candidate.profile, self.exact is not None, self.refuted
+        if self.claims:
+            return Claimed(tree, profile, exact, refuted is not None, self.candidate.trembles)
+        if refuted or not self.measured.resolved or self.max_regret > tolerance * tree.payoff_scale:
             return None
-        exact, refuted = self.exact is not None, self.refuted is not None
-        return Claimed(tree, self.candidate.profile, exact, refuted, self.candidate.trembles)
+        return Claimed(tree, profile, exact, approximates=True)
 
     def record(
         self,
@@ -300,7 +306,7 @@ class Judge:
         identities = [
             None if each is None else cast("IdentityRecord", each.to_json()) for each in known
         ]
-        judgments = judge_claims([finding.claimed(tree) for finding in handed])
+        judgments = judge_claims([finding.claimed(tree, tolerance) for finding in handed])
         return JudgedCell(outcome, status, reason, path, handed, identities, judgments)
 
     def _missing(self, handed: Sequence[MeasuredProfile]) -> str:

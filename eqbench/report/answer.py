@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from eqbench.errors import SpecError, counted, first_of
-from eqbench.report.naming import FoundEquilibrium, equilibria, found, is_cluster
+from eqbench.report.naming import FoundEquilibrium, equilibria, found, is_cluster, places
 from eqbench.report.trials import (
     STATUSES,
     RunCell,
@@ -117,7 +117,8 @@ def _found(games: Sequence[Sequence[RunCell]], *, briefly: bool) -> str:
         parts.append(f" of {counted(len(clusters), 'cluster')} in no published set{listed}")
     found = f"Found equilibria{', and'.join(parts)}." if parts else "No equilibrium was identified."
     symbols = dict.fromkeys(item.meaning for item in sets.values() if item.meaning)
-    sentences = [found, *(f"{meaning}." for meaning in symbols if not briefly), *_missed(games)]
+    meanings = () if briefly else (f"{meaning}." for meaning in symbols)
+    sentences = [found, *meanings, *_of_all(games), *_missed(games)]
     if apart := list(filter(None, map(_apart, games))):
         where = f" on {counted(len(apart), 'game')}" if len(games) > 1 else f" ({apart[0]})"
         sentences.append(
@@ -125,6 +126,30 @@ def _found(games: Sequence[Sequence[RunCell]], *, briefly: bool) -> str:
             "the principal branch, unless it forks."
         )
     return " ".join(sentences)
+
+
+def _of_all(games: Sequence[Sequence[RunCell]]) -> Iterator[str]:
+    """Yield how many of all equilibria each solver found, if the only game's are all known."""
+    if len(games) != 1:
+        return
+    finders: dict[str, set[int]] = {}
+    whole, what = 1, ""
+    for entry in games[0]:
+        if known := places(entry.record):
+            numbers, whole, isolated = known
+            what = "equilibria" if isolated else "components of equilibria"
+            finders.setdefault(entry.solver, set()).update(numbers)
+    if whole > 1:
+        by_number: dict[int, list[str]] = {}
+        for name, own in finders.items():
+            by_number.setdefault(len(own), []).append(name)
+        parts = [
+            f"{first_of(names)} found {number}{' each' * (len(names) > 1)}"
+            for number, names in sorted(by_number.items(), reverse=True)
+        ]
+        together = len(set().union(*finders.values()))
+        parts += [f"together they found {together}"] * (together > max(by_number))
+        yield f"Of all {whole} {what} {'; '.join(parts)}."
 
 
 def _missed(games: Sequence[Sequence[RunCell]]) -> Iterator[str]:

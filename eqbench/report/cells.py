@@ -18,7 +18,14 @@ from eqbench.documents import convert
 from eqbench.report import read_data
 from eqbench.report.answer import answer
 from eqbench.report.matrix import WORDS, check_table, matrix
-from eqbench.report.naming import SAME_PAYOFF, equilibria_tables, label, marks, verdict_texts
+from eqbench.report.naming import (
+    SAME_PAYOFF,
+    equilibria_tables,
+    found_of,
+    label,
+    marks,
+    verdict_texts,
+)
 from eqbench.report.naming import found as found_by
 from eqbench.report.rows import EXACT_ZERO, FORMATS, RUN, SOLVER, Cell, Column, Report, Row, Table
 from eqbench.report.trials import (
@@ -203,6 +210,7 @@ def _row(entry: RunCell, name: str) -> Row:
         "status": replace(CELLS["status"].cell(record.status), hint=printable(record.reason)),
         "max_regret": EXACT_ZERO if is_zero else record.max_regret,
         "equilibrium": label(record) or None,
+        "found_of": found_of(record) or None,
         "credible": verdicts.get("credible"),
         "profile": COLUMNS["claims"].get(claim, claim) or None,
         "iterations": record.iterations or None,  # 0 is reported by methods that count none
@@ -234,6 +242,7 @@ def _middle(own: Trials) -> Row:
         "payoffs": payoffs[0] if payoffs and is_same else None,
         "profile": COLUMNS["claims"].get(claim, claim) or None,
         "time_to_target": own.time_to(),
+        "found_of": found_of(*records) or None,
         "credible": None,
     }
     values: dict[str, Any] = {"run": first.run, "solver": first.record.solver}
@@ -305,6 +314,7 @@ def summary(entries: Sequence[RunCell], view: View = DEFAULT) -> Table:
     for own in solvers:
         first, limits = own.entries[0], [entry.limit_s for entry in own.entries]
         values = {"run": first.run, "solver": first.record.solver, **_shown(own.statistics, limits)}
+        values["found of"] = found_of(*(entry.record for entry in own.entries)) or None
         rows.append(Row(own.solver, values | {"fastest": best.wins[own.solver] if best else None}))
     limits = sorted({entry.limit_s for entry in ran if entry.source})
     if best:

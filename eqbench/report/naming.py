@@ -6,6 +6,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -72,6 +73,34 @@ def found(record: CellRecord) -> dict[str, list[EquilibriumRecord]]:
         if is_equilibrium and item.identity and item.identity["on_path"]:
             members.setdefault(item.identity["name"], []).append(item)
     return members
+
+
+def places(record: CellRecord) -> tuple[set[int], int, bool] | None:
+    """Components that a cell found, how many the game has, and whether these are points.
+
+    None where the complete set of the game is not known, or nothing was found.
+    """
+    allowed = math.inf if record.tolerance is None else record.tolerance
+    known = [
+        item.verdicts["place"]["record"]
+        for item in record.equilibria
+        if item.refuted is None and item.max_regret <= allowed and "place" in item.verdicts
+    ]
+    with suppress(KeyError, TypeError, ValueError):  # a stored record may have anything in it
+        numbers = {int(place["component"]) for place in known}
+        if known:
+            return numbers, int(known[0]["of"]), bool(known[0]["isolated"])
+    return None
+
+
+def found_of(*records: CellRecord) -> str:
+    """Share of all equilibria that cells found: ``1/7``, or ``2/2 components``; or empty."""
+    known = list(filter(None, map(places, records)))
+    if not known:
+        return ""
+    _, of, isolated = known[0]
+    together = set[int]().union(*(numbers for numbers, *_ in known))
+    return f"{len(together)}/{of}" + ("" if isolated else " component" + "s" * (of > 1))
 
 
 def handed_over(members: Sequence[EquilibriumRecord]) -> Sequence[EquilibriumRecord]:
@@ -162,7 +191,11 @@ def credible_text(summary: Mapping[str, Any] | None, wording: Wording | None = N
 def verdict_texts(item: EquilibriumRecord) -> dict[str, str]:
     """Text of each verdict on a candidate that has a column, by the name of the column."""
     credible = {} if item.credible is None else {"credible": credible_text(item.credible)}
-    others = {name: shortened(printable(own["label"])) for name, own in item.verdicts.items()}
+    others = {
+        name: shortened(printable(own["label"]))
+        for name, own in item.verdicts.items()
+        if name != "place"  # of which cells have one figure for all their candidates
+    }
     return credible | {printable(name): text for name, text in others.items()}
 
 

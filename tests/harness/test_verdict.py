@@ -226,11 +226,11 @@ FOLDS_A_KING = kuhn2_member(Fraction(1, 3), king=Fraction(0))
 @pytest.mark.parametrize(
     ("profile", "claim", "judged"),
     [
-        (FOLDS_A_KING, "equilibrium", {"credible", "kind"}),
+        (FOLDS_A_KING, "equilibrium", {"credible", "kind", "place"}),
         (
             eqbench.BehaviorProfile(FOLDS_A_KING.probabilities),
             "complete list",
-            {"credible", "kind"},
+            {"credible", "kind", "place"},
         ),
         (FOLDS_A_KING, "average", set()),
         (PROFILE, "average", set()),

@@ -1,0 +1,1 @@
+"""All equilibria: of two players as polytopes, of more as points in certified boxes."""
