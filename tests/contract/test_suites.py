@@ -14,6 +14,7 @@ import pytest
 from helpers.command import PLUGINS
 from helpers.command import eqbench_here as eqbench
 from helpers.gambit_games import ENDS_ON, ends_on
+from helpers.made_games import SPECS
 
 import eqbench as package
 from eqbench.builtin import BUILTIN_SOLVERS
@@ -34,7 +35,7 @@ SOLVERS = [
 ]
 GAMES = [entry.name for entry in default_registry().games() if entry.builtin]
 # Options that keep the suite short, for games whose defaults are large.
-SMALLER = {
+SMALLER = SPECS | {
     "leduc": "leduc(ranks=2)",
     "leduc3": "leduc(players=3,ranks=2,raises=1)",
     "liars_dice": "liars_dice(sides=3)",
