@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers.made_games import SPECS
 
 import eqbench
 from eqbench.builtin import BUILTIN_GAMES, BUILTIN_SOLVERS
@@ -43,7 +44,7 @@ def test_game_spec_has_its_canonical_form(spec: str, canonical: str) -> None:
 
 @pytest.mark.parametrize("name", BUILTIN_GAMES)
 def test_canonical_spec_of_a_game_loads_the_same_game(name: str) -> None:
-    game = eqbench.load_game(name)
+    game = eqbench.load_game(SPECS.get(name, name))
     again = eqbench.load_game(game.spec)
     assert again.spec == game.spec
     assert again.tree.payoffs.table.tolist() == game.tree.payoffs.table.tolist()

@@ -443,3 +443,9 @@ def horse_trembles(first: tuple[int, str], second: tuple[int, str]) -> Trembles:
     for action, (power, value) in ((0, first), (2, second)):
         order[action], weight[action] = power, Fraction(value)
     return Trembles(order, weight)
+
+
+# Specs of built-in games that have options without a default, by name.
+SPECS = {
+    "locked": """locked(game=kuhn2,profile='{"behavior": {"P2": {"1:K": {"check": 1}}}}')""",
+}

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers.made_games import random_tree
+from helpers.made_games import SPECS, random_tree
 from helpers.walks import KINDS, draw_behavior
 
 import eqbench
@@ -42,7 +42,7 @@ def difference(tree: GameTree, kind: str = "random", sweep: Sweep = CompiledSwee
 
 @pytest.mark.parametrize("spec", GAMES)
 def test_built_in_games_are_measured_as_by_the_oracle(spec: str) -> None:
-    tree = eqbench.load_game(spec).tree
+    tree = eqbench.load_game(SPECS.get(spec, spec)).tree
     assert max(difference(tree, kind) for kind in KINDS) <= ROUNDING
 
 
