@@ -2,8 +2,9 @@
 
 Usage: python tools/report_screenshots.py RUN [--out DIR]
 
-Writes wide.png (the first screen at 1400 pixels), figures.png (payoffs, and where time went) and narrow.png (as on a telephone, three pieces side by side). Needs playwright
-and a Chromium on the path; Pillow comes with matplotlib.
+Writes wide.png (the first screen at 1400 pixels), figures.png (payoffs, and where time went) and
+narrow.png (as on a telephone, three pieces side by side). Needs playwright and a Chromium on the
+path; Pillow comes with matplotlib.
 """
 
 from __future__ import annotations
