@@ -187,7 +187,8 @@ def matrix(
     if len(entries) == len(solvers):
         cells = cell_table([own.entries[0] for own in solvers], with_game=False)
         split = cells.with_payoff_columns("P")
-        more = [column for column in split.columns if column.title not in _IN_MATRIX]
+        known_titles = {*_IN_MATRIX, *(column.title for column in _MATRIX)}
+        more = [column for column in split.columns if column.title not in known_titles]
         columns, folded = [*columns, *more], [*folded, *(column.title for column in more)]
         for row, cell in zip(rows, split.rows, strict=True):
             row.extend(cell.values.get(column.title) for column in more)

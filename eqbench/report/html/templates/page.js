@@ -105,7 +105,7 @@ function dot(color) {
 // -- one choice of solvers for all charts and tables --------------------------------------------
 
 // The only cell of a row; -1 for a row of several, and elsewhere.
-const cellOf = (part) => (/^\d+$/.test(part.dataset.cells ?? "") ? Number(part.dataset.cells) : -1);
+const onlyCell = (part) => (/^\d+$/.test(part.dataset.cells ?? "") ? Number(part.dataset.cells) : -1);
 
 function toggle(set, value) {
   if (!set.delete(value)) set.add(value);
@@ -136,7 +136,7 @@ function showSolvers() {
   const shown = state.over || state.focus;
   for (const part of document.querySelectorAll("[data-solver]")) {
     const name = SOLVERS[part.dataset.solver]?.name; // of others nothing is drawn
-    const cell = cellOf(part);
+    const cell = onlyCell(part);
     const isOther = state.cell >= 0 && cell >= 0 && cell !== state.cell;
     part.classList.toggle("on", name === shown && !isOther);
     part.classList.toggle("off", shown !== "" && name !== shown);
@@ -166,7 +166,7 @@ function refresh() {
 
 function link(part) {
   const { name } = SOLVERS[part.dataset.solver];
-  const cell = cellOf(part);
+  const cell = onlyCell(part);
   part.addEventListener("pointerenter", () => pointAt(name, cell));
   part.addEventListener("pointerleave", () => pointAt(""));
 }
@@ -701,14 +701,18 @@ function startNames(table) {
   for (const head of heads.slice(1)) {
     const look = SOLVERS.find(({ name }) => name === titleOf(head))?.look;
     const { title, color } = colors.get(titleOf(head)) ?? {};
-    if (title) head.title = title;
     if (look || color) head.dataset.name = titleOf(head);
+    if (title && title !== head.dataset.name) {
+      head.title = head.dataset.name;
+      head.classList.add("worded");
+      head.querySelector("button").textContent = title;
+    }
     const mark = look ? swatch(look) : color ? dot(color) : "";
     head.querySelector("button").prepend(mark);
   }
   for (const row of rowsIn(table)) {
     for (const [k, head] of heads.entries())
-      row.cells[k].dataset.label = titleOf(head).replaceAll("\n", " ");
+      row.cells[k].dataset.label = head.matches(".worded") ? head.textContent : titleOf(head);
     const name = row.cells[0].textContent;
     if (titleOf(heads[0]) === "game" && GAMES.some((known) => known.name === name))
       row.addEventListener("click", () => {
