@@ -85,7 +85,7 @@ def describe(
     """
     tree, members = game.tree, sum(map(len, clusters))
     sizes = len(clusters) ** 2 * tree.n_actions, members * tree.n_nodes
-    if len(clusters) > _MOST_CLUSTERS or max(sizes) > _MOST_NUMBERS:
+    if not 0 < len(clusters) <= _MOST_CLUSTERS or max(sizes) > _MOST_NUMBERS:
         return [None] * len(clusters)
     bounds = [_bounds(game, own) for own in clusters]
     table = _Table(*(np.array(own) for own in zip(*bounds, strict=True)))
