@@ -145,7 +145,7 @@ def _check_specs(given: dict[str, object]) -> None:
     """
     registry = default_registry().with_plugins(given.get("plugins") or ())  # type: ignore[arg-type]
     known = {entry.name for entry in registry.solvers()}
-    either = [spec for spec in _several(given, "spec") if spec not in LISTS]
+    either = [spec for spec in _several(given, "spec") if spec not in (*LISTS, "proof")]
     solvers = [
         *_several(given, "solver", "solvers"),
         *(s for s in either if parse_spec(s).name in known),
