@@ -123,8 +123,8 @@ def test_very_many_cells_have_a_summary_in_every_format_that_says_how_to_get_the
     for name, least in (("terminal", few), ("md", run), ("tex", run)):
         short, rows = (report_text(name, [least], summarize=want) for want in (None, False))
         assert len(rows.splitlines()) > len(least.cells) > len(short.splitlines())
-        assert "--all" in short.replace("-{}", "-")
-        assert "--all" not in rows.replace("-{}", "-")
+        assert "--table cells" in short.replace("-{}", "-")
+        assert "--table cells" not in rows.replace("-{}", "-")
     assert len(report_text("md", [few], summarize=None).splitlines()) > len(few.cells)
     assert len(report_text("csv", [run], summarize=None).splitlines()) == 1 + MOST_CELLS + 2
 
@@ -204,6 +204,26 @@ def test_many_seeds_have_a_summary_unless_rows_are_wanted(tmp_path: Path) -> Non
     (few,) = report_on([run], summarize=None).tables
     (rows,) = report_on([run], summarize=False).tables
     assert (len(few.rows), len(rows.rows)) == (1, FEW_CELLS + 1)
+
+
+def test_plain_table_of_many_seeds_has_medians_how_cells_ended_and_what_they_found() -> None:
+    known, cells = identity("szafron:c11=0"), []
+    for seed in range(FEW_CELLS + 1):
+        status = "ok" if seed > 2 else "limit"
+        record = cell(f"{seed}", seed=seed, status=status, elapsed_s=float(seed), iterations=seed)
+        record = identified(record, known if seed % 2 else identity("cluster:1"))
+        cells.append(replace(record, max_regret=10.0**-seed))
+    sure = cell("sure", solver="lcp", elapsed_s=3.0)
+    (table, _) = report_on([run_of(*cells, sure)], summarize=None).tables
+    shown = {row.label: {c.title: row.cell(c).text for c in table.columns} for row in table.rows}
+    assert "seed" not in shown["cfr_plus"]
+    for title, text in {
+        "status": "22 ok, 3 limit", "max regret": "1.0e-12", "time": "12.0", "iterations": "12",
+        "time to target": "15.0", "equilibrium": "cluster:1 13/25, szafron:c11=0 12/25",
+    }.items():  # fmt: skip
+        assert shown["cfr_plus"][title] == text
+    assert (shown["lcp"]["status"], shown["lcp"]["time"]) == ("ok", "3.00")
+    assert "--table cells" in table.notes[0]
 
 
 def test_chosen_cells_are_reported_as_if_there_were_no_others(tmp_path: Path) -> None:
