@@ -15,7 +15,7 @@ STAMP := $(BASE) $(CORE) $(SOLVERS)
 WARM := $(VENV)/.warm
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Extras that depend on wheels for the platform at hand; each may be missing without harm.
-EXTRAS := gambit gurobi scip peers ode exact
+EXTRAS := gambit gurobi scip peers ode exact prove
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run test quick check docs docs-links reference schemas complete-sets stubs size way fuzz attack mutants goldens clean
