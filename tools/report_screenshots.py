@@ -62,9 +62,7 @@ def screenshots(text: str) -> dict[str, Image.Image]:
         page.goto(file.as_uri())
         page.wait_for_selector("#answer [data-drawn] svg")
         upper = _shot(page)
-        figures = [
-            _part(page, selector) for selector in ("#equilibria .beside", "#cost .tabs")
-        ]
+        figures = [_part(page, selector) for selector in ("#equilibria .beside", "#cost .tabs")]
         page.set_viewport_size({"width": NARROW, "height": 1100})
         page.reload()  # which columns are shown depends on the width at the start
         pieces = [_at(page, anchor) for anchor in ("what-was-found", "answer", "equilibria")]
