@@ -22,6 +22,7 @@ from eqbench.model.gambit_text import efg_text
 from eqbench.model.inspection import inspect_profile
 from eqbench.model.profile import random_profile
 from eqbench.model.profile_json import profile_text
+from eqbench.model.words import situation
 
 # -- reach and gaps against the definitions ------------------------------------------------------
 
@@ -107,10 +108,11 @@ def test_unreached_sets_say_so_and_have_no_gap_where_nobody_leads(tmp_path: Path
     # everybody checks and folds, so that a bet is never answered
     write_profile(path, spec, [1.0, 0.0] * 12)
     done = eqbench("show", "run", "0a", cwd=tmp_path)
-    rows = {line.split()[0]: line.split() for line in done.out.splitlines() if ":" in line}
-    assert rows["1:K"][1:3] == ["0.33333", "1"]
-    assert rows["1:KB"][1:] == ["unreached", "1", "fold", "1", "–", "call", "0", "–"]
-    assert rows["3:B"][1:3] == ["unreached", "1"]
+    lines = [line.split() for line in done.out.splitlines() if " · " in line]
+    rows = {" ".join(line[:3]): line[3:] for line in lines}
+    assert rows["J · check"][:2] == ["0.33333", "1"]
+    assert rows["J · check–bet"] == ["unreached", "1", "fold", "1", "–", "call", "0", "–"]
+    assert rows["K · bet"][:2] == ["unreached", "1"]
     facts = eqbench("show", "run", "0a", "--json", cwd=tmp_path).json
     by_label = {item["label"]: item for item in facts["information_sets"]}
     assert [action["gap"] for action in by_label["1:KB"]["actions"]] == [None, None]
@@ -124,12 +126,13 @@ def test_large_profile_is_cut_to_the_most_reached_sets(tmp_path: Path) -> None:
     write_profile(path, spec, behavior)
     done = eqbench("show", "run", "0a", cwd=tmp_path)
     assert "400 most" in " ".join(done.out.split())
-    assert "110:K " in done.out
-    labels = {line.split()[0] for line in done.out.splitlines() if ":" in line}
+    assert "110 · check " in done.out
+    words = {situation(label, load_game(spec)).short for label in tree.infoset_labels}
+    labels = {" ".join(line.split()[:3]) for line in done.out.splitlines()}
     all_of_it = eqbench("show", "run", "0a", "--all", cwd=tmp_path)
-    more = {line.split()[0] for line in all_of_it.out.splitlines() if ":" in line}
-    assert len(more & set(tree.infoset_labels)) == 440
-    assert len(labels & set(tree.infoset_labels)) == 400
+    more = {" ".join(line.split()[:3]) for line in all_of_it.out.splitlines()}
+    assert len(more & words) == 440
+    assert len(labels & words) == 400
 
 
 def test_profile_that_went_with_the_files_of_the_run_is_a_usage_error(tmp_path: Path) -> None:
