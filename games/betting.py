@@ -42,6 +42,8 @@ def betting_words(
     """
     labels = list(cards)
     in_labels = f"{labels[0]} to {labels[-1]} in labels" if len(labels) > 1 else "in labels 1"
+    if len(labels) > len(RANKS):
+        names = names or f"{labels[0]} to {labels[-1]}"
     key = (
         f"Cards {names or ' '.join(cards.values())}, the highest last ({in_labels}); after "
         "check–bet, or · check–bet: these moves were played before, by the players in turn."
