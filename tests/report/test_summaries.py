@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from helpers.pages import Element, markdown_tables, read_page, write_trace
-from helpers.runs import cell, run_of, sample_run, write_run
+from helpers.runs import cell, identified, identity, run_of, sample_run, write_run
 
 import eqbench
 from eqbench.errors import UsageError
