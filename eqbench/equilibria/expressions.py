@@ -13,6 +13,7 @@ import operator
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import partial
+from numbers import Rational
 from typing import Any, Literal, NamedTuple
 
 Expression = Callable[[Mapping[str, Any]], Any]
@@ -207,6 +208,8 @@ def _exactly(combine: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
 
 
 def _bits(value: Any) -> int:
+    if not isinstance(value, Rational):  # of a paper's polynomials
+        return 0
     return int(value.numerator).bit_length() + int(value.denominator).bit_length()
 
 

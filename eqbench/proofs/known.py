@@ -35,6 +35,8 @@ class Split:
 
 def known_sets(game: Game) -> tuple[list[Known], list[Split]]:
     """Return the known sets of a game and the first splits; none if nothing is known of it."""
+    if not game.tree.exact:
+        return [], []
     mark = signature(game.tree)
     for entry in _read(Path(__file__).with_name("known.json")):
         published = _read(Path(eqbench.equilibria.__file__).parent / "data" / entry["published"])

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.cells import cell_len
 
 from eqbench import report
 from eqbench.errors import UsageError
@@ -179,6 +178,8 @@ def _lanes(tree: GameTree, y: FloatArray) -> tuple[list[IntArray], IntArray]:
 
 def text_width(text: str, size: float = FONT_SIZE) -> float:
     """Width that a text may take in a common sans-serif font, in pixels; rather too large."""
+    from rich.cells import cell_len
+
     widths = (WIDTHS.get(c) or 0.65 * cell_len(c) + 0.25 * c.isupper() for c in text)
     return size * sum(widths)
 

@@ -117,7 +117,9 @@ class Complete:
             len(figures["components"]), "component"
         )
         if spent:
-            return Termination("limit", f"{spent}; found {listed} so far")
+            return Termination(
+                "limit" if profiles else "not_found", f"{spent}; found {listed} so far"
+            )
         if not whole:
             left = counted(len(figures["open"]), "support")
             return Termination("stopped", f"found {listed}, all but on {left} left open")

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from fuzz_game_files import inputs
 from helpers.gambit_games import assert_same_game, depth_first_sets, random_frequencies
+from helpers.made_games import SPECS
 
 import eqbench
 from eqbench.errors import GameFormatError, ImperfectRecallError
@@ -87,7 +88,7 @@ def assert_gambit_agrees(game: Any, tree: GameTree, seed: int) -> None:
 def test_what_gambit_reads_and_writes_is_the_same_game(
     tmp_path: Path, spec: str, suffix: str
 ) -> None:
-    tree = eqbench.load_game(spec, max_nodes=MODERATE).tree
+    tree = eqbench.load_game(SPECS.get(spec, spec), max_nodes=MODERATE).tree
     path = tmp_path / f"ours.{suffix}"
     text = efg_text if suffix == "efg" else nfg_text
     path.write_text(text(tree, spec), encoding="utf-8")
