@@ -325,4 +325,6 @@ def _print(run: ActiveRun, options: RunOptions, *, kept: bool) -> None:
         as_json=options.as_json,
     )
     if kept and not options.as_json:
+        folder = shlex.quote(str(stored.path))
+        say(f"next: eqbench show {folder} CELL, eqbench report {folder} --format html")
         say(f"results in {stored.path}")

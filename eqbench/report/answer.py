@@ -118,7 +118,7 @@ def _found(games: Sequence[Sequence[RunCell]], *, briefly: bool) -> str:
     found = f"Found equilibria{', and'.join(parts)}." if parts else "No equilibrium was identified."
     symbols = dict.fromkeys(item.meaning for item in sets.values() if item.meaning)
     meanings = () if briefly else (f"{meaning}." for meaning in symbols)
-    sentences = [found, *meanings, *_of_all(games), *_missed(games)]
+    sentences = [found, *meanings, *_of_all(games), *_missed(games), *_incredible(games)]
     if apart := list(filter(None, map(_apart, games))):
         where = f" on {counted(len(apart), 'game')}" if len(games) > 1 else f" ({apart[0]})"
         sentences.append(
@@ -150,6 +150,18 @@ def _of_all(games: Sequence[Sequence[RunCell]]) -> Iterator[str]:
         together = len(set().union(*finders.values()))
         parts += [f"together they found {together}"] * (together > max(by_number))
         yield f"Of all {whole} {what} {'; '.join(parts)}."
+
+
+def _incredible(games: Sequence[Sequence[RunCell]]) -> Iterator[str]:
+    """Yield which cells that are ok play what no belief supports at some information sets."""
+    cells = []
+    for entry in (entry for game in games for entry in game if entry.record.status == "ok"):
+        first = entry.record.equilibria[:1]
+        if (known := first[0].credible if first else None) and known["credible"] < known["sets"]:
+            where = f" on {entry.record.game}" if len(games) > 1 else ""
+            cells.append(f"{entry.solver}{where} ({known['credible']} of {known['sets']} sets)")
+    if cells:
+        yield f"Not credible at all information sets: {first_of([*dict.fromkeys(cells)])}."
 
 
 def _missed(games: Sequence[Sequence[RunCell]]) -> Iterator[str]:

@@ -47,7 +47,7 @@ class Complete:
     Parameters
     ----------
     sequences : most sequences of a game of two players, both taken together
-    supports : most combinations of played actions of a game of more players
+    combinations : most combinations of played actions of a game of more players
     """
 
     sequences: int = 100

@@ -57,6 +57,12 @@ def tints(games: Iterable[Sequence[RunCell]]) -> list[dict[str, dict[str, str]]]
     return known
 
 
+def _time(entry: RunCell) -> float:
+    """Seconds to the target, or of all the solving where it was not met."""
+    time = entry.time_to()
+    return time if time < math.inf else entry.record.elapsed_s or 0.0
+
+
 def finds(
     entries: Sequence[RunCell], places: Mapping[RunCell, int], floor: float
 ) -> tuple[Rows, Rows]:
@@ -70,7 +76,7 @@ def finds(
     rows: Rows = []
     last = {}
     for entry in measured:
-        seconds = max(entry.record.elapsed_s or 0.0, SHORTEST_S)
+        seconds = max(_time(entry), SHORTEST_S)
         own = {name: members[0].max_regret for name, members in found(entry.record).items()}
         best = own or {NONE_YET: entry.record.max_regret or 0.0}
         shown = sorted(best, key=order)[:_MOST_NAMES]
@@ -80,8 +86,8 @@ def finds(
         last[entry] = rows[-1]
     named = {}
     for solver, own_cells in grouped(measured, lambda entry: entry.solver).items():
-        middle = statistics.median_low(e.record.elapsed_s or 0.0 for e in own_cells)
-        cell = next(e for e in own_cells if e.record.elapsed_s == middle)
+        middle = statistics.median_low(map(_time, own_cells))
+        cell = next(e for e in own_cells if _time(e) == middle)
         named[printable(solver)] = last[cell]
     levels = [max(row["regret"], floor) for row in rows]
     levels += [entry.record.target for entry in entries[:1] if entry.record.target]
