@@ -48,6 +48,7 @@ nitpick_ignore_regex = [("py:.*", r"(?!eqbench).*")]
 nitpick_ignore = [
     ("py:class", "eqbench.registry.Registry"),
     ("py:class", "eqbench.registry.T"),
+    ("py:class", "eqbench.model.words.Wording"),
     ("py:class", "eqbench.spec.Spec"),
     ("py:class", "eqbench.model.profile.HasTree"),
     ("py:class", "eqbench.studies.frame.R"),

@@ -302,8 +302,8 @@ def _remarks(entry: RunCell) -> Iterator[tuple[str, str]]:
         exact = record.statistics.get("exact")
         if isinstance(exact, str) and exact != "found":
             yield "exact", f" – {shortened(printable(exact))}"
-        best = record.equilibria[:1]
-        if record.status == "ok" and best and best[0].claim == "complete list":
+        claims = {item.claim for item in record.equilibria[:1]}
+        if record.status == "ok" and "complete list" in claims:
             yield "complete list", f" – {clause}" if clause else ""
         if entry.is_proved:
             yield "max regret exactly 0, in rational arithmetic", ""

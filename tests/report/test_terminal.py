@@ -112,7 +112,7 @@ def judged(exact: str | None = "5/2", **fields: object) -> EquilibriumRecord:
     return replace(item, claim="equilibrium", credible=known | {"exact": exact} | fields)
 
 
-def test_credible_is_a_count_where_space_is_short_and_goes_before_nash_conv() -> None:
+def test_credible_is_a_count_where_space_is_short_and_stays_longer_than_nash_conv() -> None:
     row = cell("ncp", equilibria=[judged()], iterations=1000)
     shown = {width: printed(row, width=width) for width in range(40, 160, 2)}
     assert "worst 5/2" in shown[150]
@@ -122,7 +122,15 @@ def test_credible_is_a_count_where_space_is_short_and_goes_before_nash_conv() ->
     without = shown[max(width for width, text in shown.items() if "43/48" not in text)]
     missing = without.partition("not shown at this width: ")[2].partition("max regret:")[0]
     assert "credible" in missing
-    assert "NashConv" not in missing
+    assert "NashConv" in missing
+    longest = shown[
+        max(
+            width
+            for width, text in shown.items()
+            if "NashConv" not in text.partition("not shown")[0]
+        )
+    ]
+    assert "43/48" in longest
 
 
 @pytest.mark.parametrize(
