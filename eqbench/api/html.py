@@ -32,7 +32,7 @@ MOST_ROWS = 60
 MOST_UNBROKEN = 12  # characters
 _SHOWN = (
     *("run", "game", "solver", "seed", "repeat", "status", "max regret", "found"),
-    *("equilibrium", "time"),
+    *("equilibrium", "credible", "time to target", "time"),
 )
 
 
@@ -172,7 +172,8 @@ def _table(table: Table, only: Sequence[str] = ()) -> Markup:
     lines = Markup("").join(Markup("<p>{}</p>").format(line) for line in table.lines)
     grid = _grid([column.title + column.unit for column in columns], rows) if rows else Markup()
     topic = f": {table.topic}" if table.topic else ""
-    return _headed(table.title + topic, lines, grid)
+    notes = Markup("").join(Markup("<p>{}</p>").format(note) for note in table.notes)
+    return _headed(table.title + topic, lines, grid, notes)
 
 
 def _grid(head: Iterable[str], rows: Iterable[Iterable[Any]]) -> Markup:

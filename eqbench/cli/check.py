@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import pkgutil
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from eqbench.cli.options import command
 from eqbench.cli.output import put, put_json
-from eqbench.errors import UsageError, counted
+from eqbench.errors import UsageError, counted, first_of
 from eqbench.registry import NameOptions
 from eqbench.requests import EITHER, GAME, Json, Kind, Option
+from eqbench.text import printable
+
+if TYPE_CHECKING:
+    from eqbench.model.game import Game
 
 
 @dataclass(frozen=True)
@@ -76,6 +82,20 @@ def check(request: CheckRequest) -> int:
     return int(broken > 0)
 
 
+def _declared(path: Path, game: Game) -> Iterator[str]:
+    """Lines on the conditions of the sets that a checked proof names, which names do not tell."""
+    data = pkgutil.resolve_name("eqbench.proofs.known")
+    published = {each.name: [[*row] for row in each.rows] for each in data.known_sets(game)[0]}
+    with path.open(encoding="utf-8") as lines:
+        header = json.loads(next(lines))
+    for known in header["known"]:
+        if published.get(known["name"]) == known["rows"]:
+            yield f"{known['name']}: its {counted(len(known['rows']), 'condition')} as published"
+        else:
+            shown = first_of([f"{json.dumps(form)} {sign}" for sign, form in known["rows"]])
+            yield printable(f"{known['name']}: only what the file declares: {shown}")
+
+
 def _check_proof(request: CheckRequest) -> int:
     checker = pkgutil.resolve_name("eqbench.proofs.checker")
     path, refused, spec = Path(request.file), "", ""
@@ -95,8 +115,13 @@ def _check_proof(request: CheckRequest) -> int:
     elif refused:
         put(f"refused: {refused}")
     else:
-        places = [f"the known set {name}" for name in known]
+        places = [f"the set {name}" for name in known]
         places += [f"one of {counted(nodes['face'], 'open face')}"] if nodes["face"] else []
-        put(f"proved: every equilibrium of {spec} is in {' or '.join(places)}")
+        if nodes["face"] == sum(nodes.values()):
+            put("nothing is excluded: the only case is an open face")
+        else:
+            put(f"proved: every equilibrium of {spec} is in {' or '.join(places)}")
+        for line in _declared(path, request.registry().load_game(spec)):
+            put(line)
         put("nodes: " + ", ".join(f"{count:,} {kind}" for kind, count in nodes.items()))
     return int(bool(refused))

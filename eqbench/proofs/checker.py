@@ -174,7 +174,10 @@ class _Checker:
         names = []
         for known in _list(header["known"]):
             _demand(isinstance(known, dict) and set(known) == {"name", "rows"}, "bad known set")
-            names.append(str(known["name"]))
+            name = known["name"]
+            _demand(isinstance(name, str) and len(name) <= 100, "bad name of a known set")
+            _demand(name.isprintable() and name not in names, "bad name of a known set")
+            names.append(name)
             rows = [_list(row, 2) for row in _list(known["rows"])]
             fit = rows and all(sign in ("0", "+0") for sign, _ in rows)
             _demand(fit, f"bad conditions of the known set {names[-1]}")

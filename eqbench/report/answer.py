@@ -78,7 +78,7 @@ def _reached(games: Sequence[Sequence[RunCell]]) -> str:
         firsts = sorted((time, own.solver, own.ok) for time, own in times)[:1]
         fastest = [f"{each} ({seconds(t)}{f', median of {n}' * (n > 1)})" for t, each, n in firsts]
     if fastest:
-        text += f"; fastest{' to it' * bool(targets[0])}: {first_of(fastest)}"
+        text += f"; fastest{' to it' * bool(targets[0])}: {first_of(fastest, MOST_RANKED)}"
     if not ok:
         sound = trials(e for e in cells if e.record.status not in ("crashed", "refuted"))
         closest = sorted((own.best, own.solver) for own in sound if own.best is not None)
@@ -97,7 +97,12 @@ def _ranked(games: Sequence[Sequence[RunCell]], what: str) -> tuple[str, list[st
     listed = [f"{own.solver} on {own.solved} of {own.taken}" for own in others]
     won = sorted(ranks, key=lambda own: -own.fastest)
     fastest = [f"{own.solver} on {counted(own.fastest, 'game')}" for own in won if own.fastest]
-    return f"{text}{', ' * bool(listed)}{first_of(listed, MOST_RANKED)}", fastest
+    text += f"{', ' * bool(listed)}{first_of(listed, MOST_RANKED)}"
+    unsolved = [own[0].record.game for own in games if not Trials(own).ok]
+    return (
+        f"{text}{f', none on {first_of(unsolved)}' if unsolved and first.solved else ''}",
+        fastest,
+    )
 
 
 def _found(games: Sequence[Sequence[RunCell]], *, briefly: bool) -> str:

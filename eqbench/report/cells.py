@@ -36,6 +36,7 @@ from eqbench.report.trials import (
     Trials,
     arranged,
     began,
+    described,
     entries_of,
     labels,
     mixed_processors,
@@ -147,7 +148,7 @@ def report_on(
             table = cell_table(cells, view, with_game=False, medians=is_long)
             table = replace(table, notes=(LONG.format(len(cells)),) * is_long)
         remarks = (*table.notes, *cell_notes(group))
-        tables.append(replace(table, title=title, notes=remarks))
+        tables.append(replace(table, title=title, notes=remarks, lines=described(group[0])))
         tables += equilibria_tables(title, group, always=bool(summarize))
     notes: list[str] = []
     for run in runs:
@@ -263,6 +264,9 @@ def cell_notes(entries: Sequence[RunCell]) -> list[str]:
     """
     targets = sorted({entry.record.target for entry in entries if entry.record.target})
     notes = [f"target: max regret {' or '.join(f'{target:.1e}' for target in targets)}"]
+    if tolerances := sorted({e.record.tolerance for e in entries if e.record.tolerance}):
+        numbers = " or ".join(f"{tolerance:.1e}" for tolerance in tolerances)
+        notes[0] += f"; equilibria are named up to a max regret of {numbers}"
     remarks = [(head, tail, entry) for entry in arranged(entries) for head, tail in _remarks(entry)]
     label = row_labels(entries)
     for head, own in grouped(remarks, lambda remark: remark[0]).items():

@@ -41,7 +41,7 @@ _OTHERS = {
     UNSUPPORTED: "the solver does not take the game",
     BROKEN: "failed, crashed or refuted",
 }
-SOLVED, IN_ALL, BEST = "games solved", "in all", "times best"
+SOLVED, IN_ALL, BEST = "games solved", "in all", "best or tied"
 _UNTRUSTED = ("crashed", "refuted")
 _FACTS = (("", "processor", ""), ("", "cores", " cores"), ("eqbench ", "eqbench", ""))
 _WIDE = 9  # characters of a heading, from which it may have two lines

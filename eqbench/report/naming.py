@@ -317,7 +317,9 @@ def equilibria_tables(
         for column in _COLUMNS
         if any(row.values[column.title] is not None for row in rows)
     )
-    notes = [f"{item.title}: {item.words}" for item in in_rows if item.words]
+    exact = {item.name for item in in_rows if not item.is_near}
+    worded = [item for item in in_rows if item.words and not (item.is_near and item.name in exact)]
+    notes = [f"{item.title}: {item.words}" for item in worded]
     notes += dict.fromkeys(item.meaning for item in in_rows if item.meaning)
     if more := len(clusters) - len(shown):
         listed = "eqbench show RUN CELL --candidates lists all that a cell found"

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from eqbench.builtin import BUILTIN_GAMES
 from eqbench.errors import UsageError, first_of
 from eqbench.report import read_data
 from eqbench.spec import is_foreign
@@ -214,6 +215,13 @@ def ranked(entries: Sequence[RunCell]) -> list[RunCell]:
 def game_title(typed: str, spec: str) -> str:
     """A game as typed and in canonical form; of a foreign game the latter only."""
     return spec if typed == spec or is_foreign(spec) else f"{typed} = {spec}"
+
+
+def described(entry: RunCell) -> tuple[str, ...]:
+    """Line on what the game of a cell is; none unless it is a built-in one."""
+    known = BUILTIN_GAMES.get(entry.record.game_spec.partition("(")[0])
+    preset = BUILTIN_GAMES.get(entry.record.game.partition("(")[0], known)
+    return (preset.summary,) if preset else ()
 
 
 def titled(entries: Iterable[RunCell]) -> list[tuple[str, list[RunCell]]]:

@@ -106,7 +106,7 @@ class Complete:
 
         of = _of_pairs if game.tree.n_players == 2 else _of_points
         profiles, figures, spent = of(game, check)
-        whole = not spent and not figures["open"]
+        whole = bool(profiles) and not spent and not figures["open"]  # every game has one
         claim: Claim = "complete list" if whole else "equilibrium"
         if len(profiles) > MOST_CANDIDATES:
             claim = "equilibrium"

@@ -70,7 +70,7 @@ def test_missed_not_run_unsupported_and_broken_have_different_marks() -> None:
         "j": ["*9.00*", "·", "·"],
         # counted over the games that a solver takes
         "games solved": ["3/4", "2/3", "1/1"],
-        "times best": ["3", "1", "1"],
+        "best or tied": ["3", "1", "1"],
     }
     for mark in ("– missed", "· not run", "n/a the", "! failed"):
         assert mark in table.lines[0]
@@ -100,7 +100,7 @@ def test_marks_that_do_not_occur_are_not_explained() -> None:
 
 def test_longer_side_goes_down_and_solvers_stand_by_what_they_solved() -> None:
     table = matrix_of(played("g", "a", None), played("g", "b", 2.0), played("g", "c", 1.0))
-    assert [column.title for column in table.columns] == ["", "g", "games solved", "times best"]
+    assert [column.title for column in table.columns] == ["", "g", "games solved", "best or tied"]
     assert [*texts(table)] == ["c", "b", "a"]
 
 

@@ -37,6 +37,7 @@ from eqbench.report.trials import (
     RunCell,
     Trials,
     began,
+    described,
     entries_of,
     first_trials,
     ranked,
@@ -113,7 +114,8 @@ def report_page(
     values |= {"solvers": data.pop("solvers"), "datasets": data}
     names = first_of([game.name for game in games], 4)
     title = f"eqbench on {names}" if names else "eqbench report"
-    return html.document(title, parts, lead=report.answer, data=values)
+    lead = [*(described(first[0]) if len(games) == 1 else ()), *report.answer]
+    return html.document(title, parts, lead=lead, data=values)
 
 
 def drawn(data: Mapping[str, charts.Rows], *names: str, **values: str) -> list[html.ChartBlock]:
@@ -297,7 +299,11 @@ def about(run: StoredRun) -> list[html.Block]:
     packages = machine.pop("packages", None) or {}
     machine["packages"] = {name: packages[name] for name in _MAIN_PACKAGES if name in packages}
     facts = {**run.plan, "cells": cells, "environment": machine}
-    commands = {"go on where it stopped": f"eqbench run --resume {shlex.quote(str(run.path))}"}
+    folder = shlex.quote(str(run.path))
+    commands = {
+        "what a cell plays, as text or picture": f"eqbench show {folder} CELL --figure cell.svg",
+        "go on where it stopped": f"eqbench run --resume {folder}",
+    }
     file = run.path / EXPERIMENT
     with suppress(OSError, UnicodeDecodeError):  # a version before experiments wrote it
         text = read_file(file).decode()
