@@ -29,7 +29,7 @@ def test_first_comparison_finds_what_is_printed_and_its_run_takes_the_commands(
     for cell in first.json["cells"]:
         status, regret, *_ = words = printed[cell["solver"]].split()
         assert status == cell["status"]
-        assert cell["equilibria"][0]["identity"]["name"] == words[4]
+        assert cell["equilibria"][0]["identity"]["name"] == words[3]
         assert float(regret) < 1e-15 or f"{cell['max_regret']:.1e}" == regret
     for line in block("sh", "eqbench show first").splitlines():
         words = shlex.split(line.split("#")[0])
