@@ -124,7 +124,7 @@ class Kernel:
         self.targetoptions = {"inline": "always"} if inline else {}
         self._run = function if inline else None
         self._plain_s: dict[Any, float] = {}  # by types of arguments, None while Numba is not there
-        self._sample: tuple = ()  # arguments of the last call in plain Python
+        self._samples: dict[Any, tuple] = {}  # of these types, as they were given
         self._running = 0  # calls in plain Python that have not returned
 
     def __call__(self, *args: Any) -> Any:
@@ -171,7 +171,9 @@ class Kernel:
 
     def _in_python(self, kinds: Any, args: tuple) -> Any:
         """Run it as plain Python, and compile it when that has taken long enough."""
-        self._sample, self._running = args, self._running + 1
+        if kinds not in self._samples:
+            self._samples[kinds] = _as_given(args)
+        self._running += 1
         try:
             result, seconds = preparation.plain(self.py_func, args)
         finally:
@@ -182,8 +184,11 @@ class Kernel:
                 for kernel in _kernels:
                     spent = max(kernel._plain_s.values(), default=0.0)
                     if kernel._running or spent > WARM_SHARE * PATIENCE_S:
+                        samples = [*kernel._samples.values()]
+                        kernel._samples.clear()
                         kernel._plain_s.clear()
-                        kernel.compile(*kernel._sample)
+                        for sample in samples:
+                            kernel.compile(*sample)
         return result
 
     def _missing(self, *args: Any) -> Callable:
@@ -332,6 +337,16 @@ def always() -> bool:
 def _pays(args: tuple) -> bool:
     """Whether a kernel is compiled at once for such arguments."""
     return always() or _items(args) > MANY_ITEMS
+
+
+def _as_given(value: Any) -> Any:
+    """Arguments that remain writable or not as they are now, which is part of their types."""
+    if isinstance(value, np.ndarray):
+        return value.view()
+    if isinstance(value, tuple):
+        parts = map(_as_given, value)
+        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+    return value
 
 
 def _items(value: Any) -> int:

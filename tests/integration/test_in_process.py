@@ -82,9 +82,11 @@ def test_same_profiles_are_handed_over_in_a_child_and_in_process(tmp_path: Path)
     solved = eqbench.solve(game, "mccfr", eqbench.Limits(iterations=200, target=0.0), seed=3)
     sent = {frame.profile for frame in frames if frame.kind == "candidate"}
     assert {item.profile.probabilities.tobytes() for item in solved.equilibria} == sent
-    last = frames[-1]
+    last, statistics = frames[-1], dict(solved.statistics)
+    for own in (last.statistics, statistics):
+        own.pop("kernels", None)  # the first to solve may have had no machine code
     assert (last.reason, last.detail, last.clocks.work, last.statistics) == (
-        *(solved.status, solved.reason, solved.iterations, solved.statistics),
+        *(solved.status, solved.reason, solved.iterations, statistics),
     )
 
 

@@ -113,6 +113,21 @@ def test_kernels_that_call_one_that_takes_long_are_compiled_with_it(
     assert len(done) == 1
 
 
+def test_array_that_is_locked_after_the_call_is_compiled_as_it_was_given(
+    monkeypatch: pytest.MonkeyPatch, own: Kernel
+) -> None:
+    def fill(numbers: NDArray) -> None:
+        for i in range(len(numbers)):
+            numbers[i] = 1.0
+
+    filling, numbers = kernel(fill), np.zeros(3)
+    filling(numbers)
+    numbers.flags.writeable = False
+    monkeypatch.setattr(compiled, "PATIENCE_S", 0.0)
+    assert own(np.ones(3)) == 3.0
+    assert is_compiled(filling)
+
+
 def test_types_of_arguments_are_decided_about_one_by_one(own: Kernel) -> None:
     own.compile(np.ones(3))
     assert own(np.ones(3, dtype=np.int64)) == 3
