@@ -146,8 +146,8 @@ class ProofStudy(Study[ProveRequest, Found, ProofDocument]):
         session.tell("estimating the size of the search")
         size = earlier.estimate if earlier else Estimate(**self.prover.estimate())
         session.say(
-            f"random descents suggest {counted(round(size.nodes), 'node')}, {seconds(size.seconds)} and "
-            f"{size.bytes:,.0f} bytes, often too little; the search ends after "
+            f"random descents suggest {counted(round(size.nodes), 'node')}, "
+            f"{seconds(size.seconds)} and {size.bytes:,.0f} bytes, often too little; the search ends after "
             f"{seconds(self.request.time)}"
         )
         if size.nodes > self.request.limit:
