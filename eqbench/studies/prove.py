@@ -147,8 +147,8 @@ class ProofStudy(Study[ProveRequest, Found, ProofDocument]):
         size = earlier.estimate if earlier else Estimate(**self.prover.estimate())
         session.say(
             f"random descents suggest {counted(round(size.nodes), 'node')}, "
-            f"{seconds(size.seconds)} and {size.bytes:,.0f} bytes, often too little; the search ends after "
-            f"{seconds(self.request.time)}"
+            f"{seconds(size.seconds)} and {size.bytes:,.0f} bytes, often too little; "
+            f"the search ends after {seconds(self.request.time)}"
         )
         if size.nodes > self.request.limit:
             raise UsageError(
