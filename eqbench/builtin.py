@@ -75,7 +75,7 @@ EXTENSIONS = {
     },
     "engines": {"dask": "eqbench.cluster:ClusterEngine"},
     "equilibria": {"published": "eqbench.equilibria.data"},
-    "experiments": {"papers": "eqbench.papers"},
+    "experiments": {"papers": "eqbench.papers", "studies": "eqbench.studies"},
 }
 
 

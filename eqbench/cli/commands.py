@@ -41,6 +41,7 @@ _GROUPS = {
     },
     "More: runs": {
         "reproduce": "eqbench.papers.request:ReproduceRequest",
+        "challenge": f"{_STUDIES}:ChallengeRequest",
         "publish": "eqbench.cli.results:publish",
         "merge": "eqbench.cli.merge:merge",
         "results": "eqbench.cli.results:results",
