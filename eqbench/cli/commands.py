@@ -265,7 +265,7 @@ def run_study(options: StudyOptions, kind: type[Study[Any, Any, Any]]) -> int:
     folder, document = _answered(options, study, folder)
     put_result(to_builtins(document), lambda: study.report(document), as_json=options.as_json)
     if folder is None:
-        return 0
+        return study.ending(document)[0]
     begun = folder.finished or folder.records  # otherwise there is nothing to draw yet
     if begun and (options.figures or study.always_draws):
         for drawn in folder.draw(study, document):

@@ -43,6 +43,7 @@ from eqbench.store.run_folder import (
 )
 from eqbench.store.stored_run import StoredRun, is_run, read_run
 
+BOARD = "challenge.html"  # the leaderboard of the challenge, next to an index
 SUFFIXES = {"terminal": "txt", "md": "md", "csv": "csv", "tex": "tex", "html": "html"}
 LARGEST_FILE = 20_000  # nodes of a game that is read from its file again
 SUFFIXES["macros"] = "macros.tex"
@@ -84,7 +85,7 @@ def write_index(runs: Sequence[StoredRun], file: Path) -> Iterator[Path]:
             yield page
         link = Path(os.path.relpath(page, file.parent)).as_posix()
         links[f"./{link}"] = run  # the name may hold a colon
-    write_report(file, index_page(links))
+    write_report(file, index_page(links, board=BOARD * file.with_name(BOARD).is_file()))
     yield file
 
 
@@ -94,6 +95,7 @@ def publish(
     *,
     replace: bool = False,
     tell: Callable[[str], None] = lambda words: None,
+    board: str = "",
 ) -> Path:
     """Copy runs with pages of their own into a folder for web servers; return the index of all.
 
@@ -103,6 +105,7 @@ def publish(
     Parameters
     ----------
     replace : whether cells that were published before may be lost
+    board : page of a leaderboard to be put next to the index
 
     Raises
     ------
@@ -112,7 +115,8 @@ def publish(
         replace.
     """
     index = folder / "index.html"
-    others = [each.name for each in folder.glob("[!.]*") if each != index and not is_run(each)]
+    own = (index, folder / BOARD)
+    others = [each.name for each in folder.glob("[!.]*") if each not in own and not is_run(each)]
     if not index.exists() or PAGE_MARK not in read_file(index):  # it was not published into
         others = [each.name for each in folder.glob("[!.]*")]
     if others:
@@ -125,6 +129,8 @@ def publish(
         folder.mkdir(parents=True, exist_ok=True)
         if not index.exists():
             write_report(index, index_page({}))  # says that the folder is published into
+        if board:
+            write_report(folder / BOARD, board)
         for run in wanted:
             _check_loss(run, place := folder / _name_in(folder, run), replace=replace)
             _publish(run, place, tell)

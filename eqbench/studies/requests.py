@@ -505,10 +505,10 @@ class ChallengeRequest(StudyCommand):
     """Measure answers to the standing challenge: 25 games with questions, and the best known ones.
 
     A FOLDER holds a submission, with submission.json, or a run; without any, the best known answers
-    are measured again. Every answer is measured here from its files, in fractions where it can be,
-    and refused with a reason where it does not bear measuring. Only times are as submissions state
-    them. With --out the leaderboard is written as a page too. Exit code: 0 measured, also where
-    answers are refused, 2 usage.
+    are measured again. Every answer is measured from its files, in fractions where these do not
+    take too long, and refused with a reason where there is nothing to measure. Only times are as
+    submissions state them. With --out the leaderboard is written as a page too. Exit code: 0 all
+    answers are as claimed, 1 one is refused or claims more than is there, 2 usage.
     """
 
     command = "challenge"

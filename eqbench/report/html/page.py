@@ -14,6 +14,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from markupsafe import Markup
+
 from eqbench.documents import convert, read_file
 from eqbench.errors import counted, first_of
 from eqbench.report import charts, read_data
@@ -425,8 +427,11 @@ def _frequencies(file: Path) -> dict[tuple[str, ...], int]:
         return {}  # a page can do without
 
 
-def index_page(runs: Mapping[str, StoredRun]) -> str:
-    """Page about runs by the links to their pages, with a scatter of any two, or two solvers."""
+def index_page(runs: Mapping[str, StoredRun], *, board: str = "") -> str:
+    """Page about runs by the links to their pages, with a scatter of any two, or two solvers.
+
+    It also links to the page of a leaderboard, if there is one.
+    """
     rows = []
     for link, run in runs.items():
         entries = entries_of([run])
@@ -460,7 +465,9 @@ def index_page(runs: Mapping[str, StoredRun]) -> str:
     ]
     of_solvers = charts.solver_trials(charts.shown_games(entries))
     parts["Two runs or solvers compared"], data = scatter([*of_runs, *of_solvers])
-    return html.document(counted(len(runs), "run"), parts, data=data)
+    link = Markup('<a href="{}">The leaderboard of the challenge</a>')
+    lead = [link.format(html.address_of(board))] if board else []
+    return html.document(counted(len(runs), "run"), parts, lead=lead, data=data)
 
 
 def scatter(trials: Sequence[charts.Trial]) -> tuple[list[html.ChartBlock], dict[str, Any]]:

@@ -131,7 +131,7 @@ def _regret(own: Measured) -> Value:
 def _welfare(own: Measured) -> Value:
     own.check_equilibrium()
     welfare = sum((own.certified or own.found).payoffs)
-    return Value(welfare, short_figure(welfare), float(own.regret))
+    return Value(welfare, short_figure(welfare))
 
 
 def _credible(own: Measured) -> Value:
@@ -141,8 +141,9 @@ def _credible(own: Measured) -> Value:
         raise UsageError("whether it is credible is too much work to decide")
     record = judged["credible"].to_json()
     number, sets, worst = record["credible"], record["sets"], record["worst"]
-    more = f", worst loss {small(worst)}" * (number < sets)
-    return Value(number, f"{number} of {sets}{more}", worst)
+    if number == sets:
+        return Value(number, f"all {sets}")
+    return Value(number, f"{number} of {sets}, worst loss {small(worst)}", worst)
 
 
 def _exact(own: Measured) -> Value:

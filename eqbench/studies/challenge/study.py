@@ -136,6 +136,10 @@ class ChallengeStudy(Study[ChallengeRequest, Entry, Board]):
         placed = [each for _, own in sorted(found.items()) for each in _placed(own)]
         return Board(answers=placed + [each for each in scored if each.value is None])
 
+    def ending(self, document: Board) -> tuple[int, str]:
+        """Return 1 if an answer is refused, or claims more than is there."""
+        return int(any(each.note for each in document.answers)), ""
+
     def draw(self, folder: Path, document: Board) -> Iterator[Path]:
         """Yield the page."""
         write_report(folder / "challenge.html", document.page())
@@ -160,7 +164,8 @@ def _scored(read: Submission, given: Answer | str) -> Scored:
     if given.claim is not None and given.question != "complete":
         better_by = question.sign * (Fraction(value.number) - Fraction(given.claim))
         if better_by > CLAIMED_REGRET_SLACK * max(1, abs(value.number)):
-            note = f"claims {shortened(str(given.claim), 40)}"
+            claim = given.claim if isinstance(given.claim, str) else f"{given.claim:.9g}"
+            note = f"claims {shortened(claim, 40)}"
     found = {"measured": value.words, "value": float(value.number), "tie": value.tie}
     found |= {"note": note, "elapsed_s": given.elapsed_s, "submission": read.name}
     return Scored(**known | found | {"game": challenge().posed(given.game).name})

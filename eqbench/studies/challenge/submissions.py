@@ -155,9 +155,9 @@ def _of_run(run: StoredRun) -> Submission:
     for cell in run.cells:
         facts = {"elapsed_s": cell.elapsed_s, "method": cell.solver, "content": cell.game_content}
         kept = [each for each in cell.equilibria if each.profile and not each.refuted]
-        judged = [each for each in kept if each.credible]  # as equilibria are
-        fit = {"regret": kept, "welfare": judged, "credible": judged}
-        fit["exact"] = [each for each in kept if each.is_proved]
+        close = [each for each in kept if each.max_regret <= (cell.target or 0.0)]
+        fit = {"regret": kept, "welfare": close, "credible": close}
+        fit["exact"] = [each for each in close if each.max_regret == 0]
         fit["complete"] = [each for each in kept if each.claim == "complete list"]
         if game := posed.get(cell.game_content):
             for question in game.questions:
