@@ -118,14 +118,14 @@ class Submission:
         raise UsageError(f"cannot read {shortened(printable(name), 80)}: {why}")
 
     def fingerprint(self) -> str:
-        """Hash of what is answered by which files, whatever they are called; UsageError."""
-        prints = []
-        for own in self.answers:
-            if isinstance(own, Answer):
-                files = [*map(self.file, own.profiles)]
-                files += [self.file(own.proof, PROOF_BYTES)] if own.proof else []
-                hashes = [hashlib.sha256(data).hexdigest() for data in files]
-                prints.append(f"{own.game.split()} {own.question} {hashes}")
+        """Hash of what is answered by which contents of files; UsageError if one is unreadable."""
+        prints = {
+            f"{own.question} {hashlib.sha256(self.file(name, PROOF_BYTES)).hexdigest()}"
+            for own in self.answers
+            if isinstance(own, Answer)
+            for name in (*own.profiles, own.proof)
+            if name
+        }
         return hashlib.sha256("\n".join(sorted(prints)).encode()).hexdigest()
 
 
