@@ -1,7 +1,8 @@
 """Write the best known answers to the challenge from runs and submissions.
 
-``python tools/challenge.py NAME FOLDER...`` writes ``eqbench/studies/challenge/known/NAME``: for each question of each game
-the best answers of the folders, one per method, with what was measured as their claims.
+``python tools/challenge.py NAME FOLDER...`` writes ``eqbench/studies/challenge/known/NAME``: for
+each question of each game the best answers of the folders, one per method, with what was measured
+as their claims.
 """
 
 from __future__ import annotations
@@ -86,7 +87,9 @@ def write(folder: Path, name: str, answers: list[tuple[Submission, Answer]]) -> 
     for source, own in sorted(answers, key=lambda each: order.index(each[1].game)):
         files = {"profiles": [copied(source, file) for file in own.profiles]}
         files |= {"proof": copied(source, own.proof)} if own.proof else {}
-        document = {key: value for key, value in to_builtins(own).items() if value not in (None, "")}
+        document = {
+            key: value for key, value in to_builtins(own).items() if value not in (None, "")
+        }
         documents.append({key: value for key, value in (document | files).items() if value != []})
     machines = {source.machine: None for source, _ in answers if source.machine}
     head = {"schema": "eqbench.submission/1", "name": name, "machine": ", ".join(machines)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,11 +18,12 @@ from eqbench.store.stored_run import read_run
 from eqbench.studies.challenge import study as challenge_study
 from eqbench.studies.challenge.measure import game_of
 from eqbench.studies.challenge.study import Board, ChallengeStudy, Scored
-from eqbench.studies.challenge.submissions import PROFILE_BYTES, challenge
+from eqbench.studies.challenge.submissions import challenge
 from eqbench.studies.frame import answer
 from eqbench.studies.requests import ChallengeRequest
 
-RUNS = Path(__file__).parents[2] / "results" / "reference"
+ROOT = Path(__file__).parents[2]
+RUNS = ROOT / "results" / "reference"
 PROOF = (RUNS / "kuhn3_reduced.proof.jsonl").read_text(encoding="utf-8")
 
 
@@ -121,105 +123,34 @@ def test_the_better_answer_has_the_first_place_and_equal_ones_share_it(
 
 
 KUHN = {"game": "kuhn2", "question": "exact"}
-TIMED = {"game": "kuhn2", "question": "regret", "profiles": ["kuhn"]}
+TIMED = {"game": "kuhn2", "question": "regret", "profiles": ["lie"], "elapsed_s": 1}
 SEXES = {"game": "battle_of_sexes", "question": "welfare", "profiles": ["opera"]}
-LISTED = {"game": "battle_of_sexes", "question": "complete"}
-PROVED = {"game": "kuhn3_reduced", "question": "complete", "proof": "lie"}
-# what is answered, the file `lie` if there is one, and a part of the reason
-LIES: dict[str, tuple[dict[str, Any], Any, str]] = {
-    "a smaller regret": (SEXES | {"profiles": ["none"]}, None, "no equilibrium"),
-    "profile of another game": (KUHN | {"profiles": ["other"]}, None, "profile of kuhn3"),
-    "and its name left out": (KUHN | {"profiles": ["mixed"]}, None, "no information set"),
-    "game with other rules": (TIMED | {"elapsed_s": 1, "content": "0" * 64}, None, "other rules"),
-    "frequencies above 1": (
-        KUHN | {"profiles": ["lie"]},
-        _changed("P1", "1:", {"check": "1", "bet": "1/2"}),
-        "sum",
-    ),
-    "a negative frequency": (
-        KUHN | {"profiles": ["lie"]},
-        _changed("P1", "1:", {"check": "3/2", "bet": "-1/2"}),
-        "P1",
-    ),
-    "no number": (
-        KUHN | {"profiles": ["lie"]},
-        _changed("P1", "1:", {"check": float("nan"), "bet": 1}),
-        "NaN",
-    ),
-    "a huge number": (
-        KUHN | {"profiles": ["lie"]},
-        _changed("P1", "1:", {"check": "1e999999999", "bet": 0}),
-        "number",
-    ),
-    "decimals as exact": (
-        KUHN | {"profiles": ["lie"]},
-        _changed("P2", "1:K", {"check": 0.6667, "bet": 0.3333}),
-        "max regret",
-    ),
-    "rounded rows as exact": (
-        KUHN | {"profiles": ["lie"]},
-        _changed("P2", "1:K", {"check": 0.66666666666, "bet": 0.33333333333}),
-        "not known exactly",
-    ),
-    "list without one": (LISTED | {"profiles": ["opera", "mixed"]}, None, "2 of 3"),
-    "list with one twice": (LISTED | {"profiles": ["opera", "opera"]}, None, "same equilibrium"),
-    "list with another": (LISTED | {"profiles": ["none"]}, None, "no equilibrium"),
-    "list with what is not extreme": (
-        KUHN | {"question": "complete", "profiles": ["line"]},
-        None,
-        "no extreme one",
-    ),
-    "list of an unsolved game": (PROVED | {"proof": None, "profiles": ["kuhn"]}, None, "a proof"),
-    "proof of another game": (PROVED | {"game": "kuhn3"}, PROOF, "content"),
-    "half of a proof": (PROVED, PROOF[:300_000], "end"),
-    "no case of a proof": (PROVED, PROOF.splitlines()[0] + "\n", "totals"),
-    "no proof at all": (PROVED, "[1]\n", "header"),
-    "welfare of no equilibrium": (
-        {"game": "travelers_dilemma", "question": "welfare", "profiles": ["lie"]},
-        json.dumps({"behavior": {f"P{k}": {"": {"100": 1}} for k in (1, 2)}}),
-        "no equilibrium",
-    ),
-    "file of another folder": (KUHN | {"profiles": ["../mine/kuhn"]}, None, "damaged"),
-    "file of the system": (KUHN | {"profiles": ["/etc/passwd"]}, None, "damaged"),
-    "name with a control character": (KUHN | {"profiles": ["kuhn\x1b[2J"]}, None, "damaged"),
-    "no such file": (KUHN | {"profiles": ["nowhere"]}, None, "No such file"),
-    "too large a file": (KUHN | {"profiles": ["lie"]}, " " * (PROFILE_BYTES + 1), "more than"),
-    "a deep file": (KUHN | {"profiles": ["lie"]}, '{"behavior":' * 5000, "nested"),
-    "a frequency twice": (
-        KUHN | {"profiles": ["lie"]},
-        '{"behavior": {"P1": {}, "P1": {}}}',
-        "twice",
-    ),
-    "too many files": (KUHN | {"profiles": ["kuhn"] * 101}, None, "damaged"),
-    "no file": (KUHN | {"profiles": []}, None, "no profile"),
-    "unknown question": (KUHN | {"question": "beauty"}, None, "damaged"),
-    "question that is not asked": (KUHN | {"question": "welfare"}, None, "not asked"),
-    "unknown game": (KUHN | {"game": "kuhn9"}, None, "no game of the challenge"),
-    "file as a game": (KUHN | {"game": "/etc/x.efg"}, None, "no game of the challenge"),
-    "negative time": (TIMED | {"elapsed_s": -1}, None, "damaged"),
-    "more than a minute": (TIMED | {"elapsed_s": 61}, None, "60 s"),
-    "no time": (TIMED, None, "60 s"),
-    "endless claim": (TIMED | {"elapsed_s": 1, "claim": "1/0"}, None, "damaged"),
-    "field that does not exist": (KUHN | {"rank": 1}, None, "damaged"),
-}
+DATA = tomllib.loads((ROOT / "tests" / "data" / "challenge_lies.toml").read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("lie", LIES)
+def _text(change: Any = (), repeat: Any = (), proof: int | None = None) -> str:
+    """The file that a lie comes with."""
+    if proof is not None:
+        return PROOF[:proof] or PROOF.splitlines(keepends=True)[0]
+    return repeat[0] * repeat[1] if repeat else _changed(*change)
+
+
+@pytest.mark.parametrize("lie", DATA["lie"], ids=lambda lie: lie["name"])
 def test_a_lie_has_no_place_and_the_reason_is_given(
-    lie: str, tmp_path: Path, measured: Callable[..., Board]
+    lie: dict[str, Any], tmp_path: Path, measured: Callable[..., Board]
 ) -> None:
-    given, file, reason = LIES[lie]
+    given = DATA["default"][lie["default"]] | lie.get("answer", {})
     folder = _write(tmp_path / "liar", [given, HONEST[2]], "liar")
-    if file is not None:
-        (tmp_path / "liar" / "lie").write_text(file)
+    if "file" in lie:
+        (tmp_path / "liar" / "lie").write_text(_text(**lie["file"]))
     placed, refused = measured(folder).answers
     assert (placed.question, placed.place, placed.note) == ("exact", 1, "")
-    assert refused.place is None
-    assert reason in refused.note
+    assert (refused.place, refused.measured) == (None, None)
+    assert lie["reason"] in refused.note
 
 
 OVERSTATED = {
-    "regret": (TIMED | {"profiles": ["lie"], "elapsed_s": 1, "claim": "1/1000"}, "2.5e-01"),
+    "regret": (TIMED | {"claim": "1/1000"}, "2.5e-01"),
     "welfare": (SEXES | {"claim": 100}, "3"),
     "credible": (KUHN | {"question": "credible", "profiles": ["kuhn"], "claim": 13}, "all 12"),
     "exact": (KUHN | {"profiles": ["line"], "claim": 1}, "20 digits"),
@@ -289,6 +220,7 @@ def test_a_submission_counts_once_under_any_name_and_a_name_belongs_to_one(
     assert "has this name" in notes["HONEST"]
 
 
+@pytest.mark.usefixtures("measured")
 def test_the_page_shows_names_as_text_and_the_index_links_to_it(tmp_path: Path) -> None:
     name = "<img src=x onerror=alert(1)>"
     folder = _write(tmp_path / "mine", [SEXES | {"method": "<b>"}, KUHN | {"claim": "<i>"}], name)

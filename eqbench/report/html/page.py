@@ -31,7 +31,7 @@ from eqbench.report.naming import (
     kind_of_match,
     spread,
 )
-from eqbench.report.rows import SOLVER, TONES, Cell, Column, Report, mebibytes
+from eqbench.report.rows import SOLVER, TONES, Cell, Column, Report, address_of, mebibytes
 from eqbench.report.trials import (
     REGRETS,
     STATUSES,
@@ -466,7 +466,7 @@ def index_page(runs: Mapping[str, StoredRun], *, board: str = "") -> str:
     of_solvers = charts.solver_trials(charts.shown_games(entries))
     parts["Two runs or solvers compared"], data = scatter([*of_runs, *of_solvers])
     link = Markup('<a href="{}">The leaderboard of the challenge</a>')
-    lead = [link.format(html.address_of(board))] if board else []
+    lead = [link.format(address_of(board))] if board else []
     return html.document(counted(len(runs), "run"), parts, lead=lead, data=data)
 
 

@@ -6,6 +6,7 @@ Nothing that a submission says is used but its files.
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from fractions import Fraction
 from functools import cache, lru_cache
 from itertools import product
@@ -112,14 +113,13 @@ def _measured(submission: Submission, file: str, posed: Posed) -> Measured:
     if challenge().posed(spec) != posed:
         raise UsageError(f"it is a profile of {shortened(spec, 80)}, not of {posed.name}")
     profile = profile_from_json(tree, data)
-    found, certified = verify(tree, profile), None
+    found = verify(tree, profile)
     found = verify(tree, profile, target=float(found.max_regret))  # so in integers if need be
     if not found.resolved:
         raise UsageError(UNRESOLVED)
-    try:
+    certified = None
+    with suppress(ProfileError):  # where rows sum to 1 only up to rounding
         certified = certify(tree, profile)
-    except ProfileError:  # rows sum to 1 only up to rounding
-        pass
     return Measured(tree, profile, found, certified)
 
 
@@ -148,7 +148,9 @@ def _credible(own: Measured) -> Value:
 
 def _exact(own: Measured) -> Value:
     if own.certified is None:
-        raise UsageError("it is not known exactly: its frequencies do not sum to 1, or are too long")
+        raise UsageError(
+            "it is not known exactly: its frequencies do not sum to 1, or are too long"
+        )
     if own.certified.max_regret:
         raise UsageError(f"its max regret is {short_figure(own.certified.max_regret)}, not 0")
     mixed = [each for each in own.profile.exact or () if each not in (0, 1)]

@@ -13,7 +13,7 @@ from eqbench.errors import EqbenchError
 from eqbench.report.html import document as html
 from eqbench.report.rows import Column, Report, table_of
 from eqbench.report.writing import write_report
-from eqbench.studies.challenge.measure import measure
+from eqbench.studies.challenge.measure import MOST_SECONDS, measure
 from eqbench.studies.challenge.submissions import (
     MANIFEST,
     Answer,
@@ -74,7 +74,7 @@ class Board(Document, frozen=True, kw_only=True, tag_field="schema", tag="eqbenc
         for name, question in challenge().question.items():
             asked = [posed.name for posed in challenge().game if name in posed.questions]
             best = {game: Scored(game=game, measured=OPEN) for game in asked}
-            best |= {e.game: e for e in self.answers if e.question == name and e.place == 1}
+            best |= {e.game: e for e in self.answers[::-1] if e.question == name and e.place}
             rows = [*best.values()]
             tables.append(table_of(rows, question.title, (question.note,), names=names))
         if doubtful := [each for each in self.answers if each.note]:
@@ -105,7 +105,7 @@ class ChallengeStudy(Study[ChallengeRequest, Entry, Board]):
 
     def do(self, part: str, session: Session) -> Entry:
         """Measure all answers of a submission."""
-        name, mark, scored = shortened(printable(Path(part).resolve().name), 60), "", []
+        name, mark, scored = printable(Path(part).resolve().name), "", list[Scored]()
         try:
             read = read_submission(part)
             name = read.name
@@ -127,13 +127,10 @@ class ChallengeStudy(Study[ChallengeRequest, Entry, Board]):
             scored += [_refused(each.name, why)] if why else each.answers
             names.add(each.name.casefold())
             marks.setdefault(each.fingerprint, each.name)
-        order = {**dict.fromkeys(challenge().question), **{g.name: 0 for g in challenge().game}}
-        ranks = {name: rank for rank, name in enumerate(order)}
-        found = grouped(
-            [each for each in scored if each.value is not None],
-            lambda each: (ranks[each.question], ranks[each.game]),
-        )
-        placed = [each for _, own in sorted(found.items()) for each in _placed(own)]
+        measured = [each for each in scored if each.value is not None]
+        groups = grouped(measured, lambda each: (each.question, each.game))
+        asked = [(name, game.name) for name in challenge().question for game in challenge().game]
+        placed = [each for key in asked for each in _placed(groups.get(key, []))]
         return Board(answers=placed + [each for each in scored if each.value is None])
 
     def ending(self, document: Board) -> tuple[int, str]:
@@ -146,37 +143,42 @@ class ChallengeStudy(Study[ChallengeRequest, Entry, Board]):
         yield folder / "challenge.html"
 
 
-def _refused(submission: str, why: object, **known: str) -> Scored:
-    return Scored(submission=submission, note=shortened(printable(str(why))), **known)
+def _refused(submission: str, why: object) -> Scored:
+    return Scored(submission=submission, note=shortened(printable(str(why))))
 
 
 def _scored(read: Submission, given: Answer | str) -> Scored:
     """An answer after it was measured, or with the reason why it is refused."""
     if isinstance(given, str):
         return _refused(read.name, given)
-    known = {"game": printable(given.game), "question": given.question}
-    known |= {"method": printable(given.method), "machine": read.machine}
+    own = Scored(
+        game=printable(given.game),
+        question=given.question,
+        submission=read.name,
+        method=printable(given.method),
+        elapsed_s=given.elapsed_s,
+        machine=read.machine,
+    )
     try:
         value = measure(read, given)
     except EqbenchError as error:
-        return _refused(read.name, error, **known)
-    note, question = "", challenge().question[given.question]
+        return structs.replace(own, note=shortened(printable(str(error))))
+    game, note, number = challenge().posed(given.game).name, "", Fraction(value.number)
     if given.claim is not None and given.question != "complete":
-        better_by = question.sign * (Fraction(value.number) - Fraction(given.claim))
-        if better_by > CLAIMED_REGRET_SLACK * max(1, abs(value.number)):
+        better_by = (number - Fraction(given.claim)) * challenge().question[own.question].sign
+        if better_by > CLAIMED_REGRET_SLACK * max(1.0, float(abs(number))):
             claim = given.claim if isinstance(given.claim, str) else f"{given.claim:.9g}"
             note = f"claims {shortened(claim, 40)}"
-    found = {"measured": value.words, "value": float(value.number), "tie": value.tie}
-    found |= {"note": note, "elapsed_s": given.elapsed_s, "submission": read.name}
-    return Scored(**known | found | {"game": challenge().posed(given.game).name})
+    found = {"game": game, "measured": value.words, "value": float(number), "tie": value.tie}
+    return structs.replace(own, note=note, **found)
 
 
 def _placed(answers: Sequence[Scored]) -> Iterator[Scored]:
     """Answers to one question, the best first; equal values share a place, by the stated time."""
-    sign = challenge().question[answers[0].question].sign
-    worth = [(float(f"{sign * each.value:.9g}"), each.tie) for each in answers]
+    signs = {name: question.sign for name, question in challenge().question.items()}
+    worth = [(float(f"{signs[e.question] * (e.value or 0.0):.9g}"), e.tie) for e in answers]
     pairs = zip(worth, answers, strict=True)
-    for own, each in sorted(pairs, key=lambda pair: (pair[0], pair[1].elapsed_s or 1e9)):
+    for own, each in sorted(pairs, key=lambda pair: (pair[0], pair[1].elapsed_s or MOST_SECONDS)):
         place = 1 + sum(other < own for other in worth)
         yield structs.replace(each, place=place, shared=worth.count(own))
 

@@ -11,7 +11,7 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Raw, Struct
 
@@ -49,7 +49,7 @@ class Posed(Struct, frozen=True):
 class Challenge(Struct, frozen=True):
     """The questions by name, and the games."""
 
-    question: dict[QuestionName, Question]
+    question: dict[str, Question]
     game: list[Posed]
 
     def posed(self, spec: str) -> Posed:
@@ -151,18 +151,22 @@ def _answer(raw: Raw) -> Answer | str:
 
 def _of_run(run: StoredRun) -> Submission:
     """The cells of a run on games of the challenge, as answers to all that is asked of these."""
-    posed, answers = {own.content: own for own in challenge().game}, []
+    posed, answers = {own.content: own for own in challenge().game}, list[Answer]()
     for cell in run.cells:
-        facts = {"elapsed_s": cell.elapsed_s, "method": cell.solver, "content": cell.game_content}
         kept = [each for each in cell.equilibria if each.profile and not each.refuted]
         close = [each for each in kept if each.max_regret <= (cell.target or 0.0)]
         fit = {"regret": kept, "welfare": close, "credible": close}
         fit["exact"] = [each for each in close if each.max_regret == 0]
         fit["complete"] = [each for each in kept if each.claim == "complete list"]
-        if game := posed.get(cell.game_content):
-            for question in game.questions:
-                found = [own.profile for own in fit[question]][:MOST_FILES]
-                facts |= {"game": game.name, "question": question, "profiles": found}
-                answers += [convert(facts, Answer)] * bool(found)
+        game = posed.get(cell.game_content)
+        for question in game.questions if game else ():
+            facts: dict[str, Any] = {
+                "game": cell.game_spec,
+                "question": question,
+                "content": cell.game_content,
+            }
+            facts |= {"elapsed_s": cell.elapsed_s, "method": cell.solver}
+            facts["profiles"] = [own.profile for own in fit[question]][:MOST_FILES]
+            answers += [convert(facts, Answer)] * bool(facts["profiles"])
     machine = str((run.plan.get("environment") or {}).get("processor") or "")
     return Submission(run.path, run.path.resolve().name, printable(machine), tuple(answers))
