@@ -48,7 +48,8 @@ def publish(request: PublishRequest) -> None:
 
     if request.challenge:
         page = pkgutil.resolve_name("eqbench.studies.challenge.study:page_of")(request.runs)
-        say_written([write(Path(request.folder), (), board=page)])
+        index = write(Path(request.folder), (), board=page)
+        say_written([index, index.with_name("challenge.html")])
         return
     folders = [run_folder(text) for text in request.runs]
     found = [run.path for each in folders for run in runs_in(each) or [read_run(each)]]

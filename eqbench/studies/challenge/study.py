@@ -45,7 +45,7 @@ class Scored(Struct, frozen=True, kw_only=True):
     method: Annotated[str, Column(optional=True)] = ""
     elapsed_s: Annotated[float | None, Column("stated time", "seconds", optional=True)] = None
     machine: Annotated[str, Column("stated machine", dispensable=1, optional=True)] = ""
-    shared: Annotated[int | None, Column("as good", "count", dispensable=1, optional=True)] = None
+    shared: Annotated[int | None, Column("at its place", "count", dispensable=1, optional=True)] = None
     note: Annotated[str, Column(optional=True)] = ""
     value: float | None = None
     tie: float = 0.0
@@ -87,8 +87,9 @@ class Board(Document, frozen=True, kw_only=True, tag_field="schema", tag="eqbenc
         parts: dict[str, Sequence[html.Block]] = {}
         placed = table_of([each for each in self.answers if each.place], "All answers")
         for number, each in enumerate((*self.tables().tables, placed)):
+            is_best = each.title in {own.title for own in challenge().question.values()}
             filters = ("question", "game", "submission", "method") if each is placed else ()
-            look = {"title": "", "wrapped": True, "filters": filters}
+            look = {"title": "", "wrapped": not is_best, "filters": filters}
             parts[each.title] = [html.page_table(each, f"table-{number}", **look)]
         return html.document("The eqbench challenge", parts, lead=[legend("challenge.board")])
 
