@@ -117,7 +117,7 @@ def _print_list(kind: str, rows: list[dict[str, Any]]) -> None:
             put(_filled(", ".join(row["name"] for row in own), text))
     say(f"\nOptions of one of them: eqbench info {rows[0]['name']}")
     if kind == "solvers":
-        say("Asked about a few games of each kind. About a game of yours: eqbench info GAME")
+        say("By a few games of each kind. For a game of yours: eqbench info GAME")
         say(f"Several at once: {', '.join(('all', *GROUPS))}")
 
 
