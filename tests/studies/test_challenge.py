@@ -184,6 +184,23 @@ def test_links_pipes_and_folders_are_not_followed(
     assert all("cannot read" in each.note for each in found)
 
 
+def test_a_folder_with_neither_a_submission_nor_a_run_is_a_mistake(tmp_path: Path) -> None:
+    made = CliRunner().invoke(app, ["challenge", str(tmp_path)])
+    assert made.exit_code != 0
+    assert "neither submission.json nor a run" in str(made.exception)
+
+
+@pytest.mark.usefixtures("measured")
+def test_the_exit_code_says_whether_all_is_as_claimed(tmp_path: Path) -> None:
+    honest = _write(tmp_path / "mine", HONEST)
+    liar = _write(tmp_path / "liar", [SEXES | {"claim": 4}], "liar")
+    codes = [
+        CliRunner().invoke(app, ["challenge", *own], standalone_mode=False).return_value
+        for own in ([honest], [honest, liar])
+    ]
+    assert codes == [0, 1]
+
+
 WHOLE = {
     "control character in its name": ({"name": "a\x1b[2Jb"}, "printed"),
     "no name": ({"name": ""}, "damaged"),

@@ -89,7 +89,8 @@ def measure(submission: Submission, answer: Answer) -> Value:
         raise UsageError(f"{answer.question} is not asked of {posed.name}")
     if answer.content not in ("", posed.content):
         raise UsageError(f"it was made for a game with other rules than {posed.name}")
-    if answer.question == "regret" and not 0 <= (answer.elapsed_s or -1) <= MOST_SECONDS:
+    took = answer.elapsed_s
+    if answer.question == "regret" and (took is None or took > MOST_SECONDS):
         raise UsageError(f"it must state a time, of at most {MOST_SECONDS:.0f} s")
     if answer.question == "complete" and answer.proof:
         return _proved(submission.file(answer.proof, PROOF_BYTES), game_of(posed))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -13,12 +14,13 @@ from eqbench.errors import EqbenchError
 from eqbench.report.html import document as html
 from eqbench.report.rows import Column, Report, table_of
 from eqbench.report.writing import write_report
-from eqbench.studies.challenge.measure import MOST_SECONDS, measure
+from eqbench.studies.challenge.measure import measure
 from eqbench.studies.challenge.submissions import (
     MANIFEST,
     Answer,
     Submission,
     challenge,
+    folder_of,
     read_submission,
 )
 from eqbench.studies.frame import Document, Session, Study, answer, legend
@@ -45,7 +47,9 @@ class Scored(Struct, frozen=True, kw_only=True):
     method: Annotated[str, Column(optional=True)] = ""
     elapsed_s: Annotated[float | None, Column("stated time", "seconds", optional=True)] = None
     machine: Annotated[str, Column("stated machine", dispensable=1, optional=True)] = ""
-    shared: Annotated[int | None, Column("at its place", "count", dispensable=1, optional=True)] = None
+    shared: Annotated[int | None, Column("at its place", "count", dispensable=1, optional=True)] = (
+        None
+    )
     note: Annotated[str, Column(optional=True)] = ""
     value: float | None = None
     tie: float = 0.0
@@ -99,10 +103,15 @@ class ChallengeStudy(Study[ChallengeRequest, Entry, Board]):
 
     always_draws = True
 
+    def __init__(self, request: ChallengeRequest, *, figures: bool = False) -> None:
+        """Find the folders; UsageError if one holds neither a submission nor a run."""
+        known = sorted(file.parent for file in KNOWN.glob(f"*/{MANIFEST}"))
+        folders = [*known, *map(folder_of, request.folders)]
+        self.request, self.folders = request, {each.resolve(): str(each) for each in folders}
+
     def parts(self) -> list[str]:
         """Folders, those of the best known answers first."""
-        known = sorted(str(file.parent) for file in KNOWN.glob(f"*/{MANIFEST}"))
-        return [*{Path(text).resolve(): text for text in (*known, *self.request.folders)}.values()]
+        return [*self.folders.values()]
 
     def do(self, part: str, session: Session) -> Entry:
         """Measure all answers of a submission."""
@@ -179,7 +188,8 @@ def _placed(answers: Sequence[Scored]) -> Iterator[Scored]:
     signs = {name: question.sign for name, question in challenge().question.items()}
     worth = [(float(f"{signs[e.question] * (e.value or 0.0):.9g}"), e.tie) for e in answers]
     pairs = zip(worth, answers, strict=True)
-    for own, each in sorted(pairs, key=lambda pair: (pair[0], pair[1].elapsed_s or MOST_SECONDS)):
+    stated = {each: math.inf if each.elapsed_s is None else each.elapsed_s for each in answers}
+    for own, each in sorted(pairs, key=lambda pair: (pair[0], stated[pair[1]])):
         place = 1 + sum(other < own for other in worth)
         yield structs.replace(each, place=place, shared=worth.count(own))
 

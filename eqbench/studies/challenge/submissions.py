@@ -129,13 +129,18 @@ class Submission:
         return hashlib.sha256("\n".join(sorted(prints)).encode()).hexdigest()
 
 
+def folder_of(text: str) -> Path:
+    """Folder of a submission, or that of a run; UsageError if it is neither."""
+    if (folder := Path(text)).joinpath(MANIFEST).exists() or is_run(folder := run_folder(text)):
+        return folder
+    raise UsageError(f"{text} holds neither {MANIFEST} nor a run; give the folder of one")
+
+
 def read_submission(text: str) -> Submission:
-    """Submission in a folder, or the run in it as one; UsageError if there is none, or damaged."""
-    folder = Path(text)
+    """Submission in a folder, or the run in it as one; UsageError if it is damaged."""
+    folder = folder_of(text)
     if not (folder / MANIFEST).exists():
-        if not is_run(run_folder(text)):
-            raise UsageError(f"{text} holds neither {MANIFEST} nor a run; give the folder of one")
-        return _of_run(read_run(run_folder(text)))
+        return _of_run(read_run(folder))
     own = decode(Submission(folder).file(MANIFEST), Manifest, MANIFEST)
     if not own.name.isprintable():
         raise UsageError("its name has characters that cannot be printed; choose another one")
