@@ -12,8 +12,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import eqbench
-from eqbench.api.html import kind_of_game
 from eqbench.errors import EqbenchError, UsageError
+from eqbench.model.facts import kind_of_game
 from eqbench.model.game import Game
 from eqbench.model.rational import short_figure
 from eqbench.registry import default_registry
@@ -54,10 +54,8 @@ def look(request: dict[str, Any]) -> dict[str, Any]:
     """Size and parameter of a game, the solvers that take it, and its tree."""
     game, known = _game(request), default_registry()
     tree, solvers = game.tree, {name: known.load_solver(name).instance for name in METHODS}
-    sizes = f"{tree.n_players} players, {tree.n_nodes:,} nodes, {tree.n_infosets:,} information sets"
-    facts = [name for name, value in kind_of_game(game).items() if value is True]
     return {
-        "title": ", ".join([f"{_title(game)}: {sizes}", *facts]),
+        "title": _sizes(game),
         "parameter": tree.payoffs.parameter or None,
         "value": float(tree.payoffs.value) if tree.payoffs.parameter else None,
         "methods": [
@@ -76,6 +74,7 @@ def solve(request: dict[str, Any]) -> dict[str, Any]:
         raise UsageError(f"{seconds:g} seconds; give a number up to {MOST_SECONDS:g}")
     result = eqbench.solve(game, request["method"], timeout_s=seconds)
     return {
+        "title": _sizes(game),
         "status": result.status,
         "reason": result.reason or "",
         "seconds": result.elapsed_s,
@@ -127,6 +126,16 @@ def _game(request: dict[str, Any]) -> Game:
 
 def _title(game: Game) -> str:
     return game.spec if PASTED not in game.spec else f"{PASTED} game"
+
+
+def _sizes(game: Game) -> str:
+    tree, facts = game.tree, kind_of_game(game).items()
+    sizes = (
+        f"{tree.n_players} players, {tree.n_nodes:,} nodes, {tree.n_infosets:,} information sets"
+    )
+    return ", ".join(
+        [f"{_title(game)}: {sizes}", *(name for name, is_so in facts if is_so is True)]
+    )
 
 
 def _tree(game: Game, profile: Any) -> str | None:

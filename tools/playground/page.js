@@ -96,6 +96,7 @@ async function solve() {
   const answer = await asked(`${method} is solving …`, "solve", { ...chosen, method, seconds: $("seconds").value });
   if (!answer) return;
   const more = answer.more ? ` ${answer.more} more are not shown.` : "";
+  $("title").textContent = answer.title;
   $("outcome").textContent = `${method}: ${answer.status}, ${answer.reason} (${answer.seconds.toFixed(2)} s).${more}`;
   const titles = ["what was found", ...answer.players.map((player) => `payoff of ${player}`), "max regret", "claim"];
   const head = document.createElement("tr");

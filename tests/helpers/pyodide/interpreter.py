@@ -21,7 +21,12 @@ class Without:
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         """None for absent modules, else as the finder has it."""
-        return None if name.split(".")[0] in ABSENT else self.finder.find_spec(name, path, target)
+        if name.partition(".")[0] in ABSENT:
+            return None
+        return self.finder.find_spec(name, path, target)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.finder, name)
 
 
 def refuse(*_: Any) -> Any:
@@ -44,4 +49,5 @@ import answers  # noqa: E402
 
 assert answers.eqbench.__file__.startswith(sys.argv[1])
 for line in sys.stdin:
-    print(answers.call(*json.loads(line)), flush=True)
+    sys.stdout.write(f"{answers.call(*json.loads(line))}\n")
+    sys.stdout.flush()
