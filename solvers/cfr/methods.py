@@ -106,10 +106,6 @@ class CFR(RegretMinimizer):
     - Predictive CFR+ (Farina, Kroer and Sandholm 2021): clipped regrets, prediction,
       quadratic averaging. The prediction is the last counterfactual regret of the
       information set itself.
-    - DCFR+ and PDCFR+ (Xu et al., IJCAI 2024): discounted and clipped regrets, beta = -inf, without
-      and with prediction, averaging 4 and 5. PDCFR+ is as in the authors' program; in DCFR+ that
-      multiplies by t^alpha / (t^alpha + 1.5), for which there is no option here.
-
     Positive regrets up to 1e-12 times the payoff range count as zero, because otherwise
     rounding decides between actions that are equally good.
 
@@ -156,6 +152,11 @@ class CFR(RegretMinimizer):
             elif math.isnan(value):
                 raise SpecError(f"{name} is not a number; the usual choice is {name}={usual:g}")
 
+    @property
+    def _weights(self) -> dict[str, float]:
+        """Further fields of a rule."""
+        return {}
+
     def _advance(self, game: Game, state: State, rng: np.random.Generator, threads: int) -> Advance:
         from eqbench.model.interleaved import interleave
 
@@ -176,9 +177,46 @@ class CFR(RegretMinimizer):
             beta=float(beta),
             predictive=self.predictive,
             alternating=self.alternating,
+            **self._weights,
         )
         work = functools.partial(advance_with, threads, form.arrays, entries, rule)
         return lambda start, count: work(start, count, state)
+
+
+@dataclass(frozen=True)
+class WeightedCFR(CFR):
+    """Variants of CFR that weigh discounts and predictions differently.
+
+    - DCFR+ and PDCFR+ (Xu et al., IJCAI 2024): discounted and clipped regrets, beta = -inf, without
+      and with prediction, averaging 4 and 5. PDCFR+ is as in the authors' program, and DCFR+ is with
+      shift=3/2.
+    - Simple asymmetric PCFR+ (Meng et al., AAAI 2026): predictive CFR+ with asymmetry=2.
+
+    Parameters
+    ----------
+    regrets, alpha, beta, predictive, averaging, alternating, start : as of `cfr`
+    shift : regrets are multiplied by t^alpha / (t^alpha + shift) after iteration t
+    asymmetry : the last regret counts 1 / (1 + asymmetry) times more for the next frequencies
+    """
+
+    shift: float = 1.0
+    asymmetry: float = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name, needs, is_so in (
+            ("shift", "regrets=discounted", self.regrets == "discounted" or self.shift == 1),
+            ("asymmetry", "predictive=true", self.predictive or self.asymmetry == 0),
+        ):
+            value = getattr(self, name)
+            if not 0 <= value < math.inf:
+                raise SpecError(f"{name}={value:g}; it must be a finite number >= 0")
+            if not is_so:
+                raise SpecError(f"{name}={value:g} has no meaning without {needs}; add that")
+
+    @property
+    def _weights(self) -> dict[str, float]:
+        return {"shift": float(self.shift), "prediction": 1 / (1 + self.asymmetry)}
 
 
 @dataclass(frozen=True)
