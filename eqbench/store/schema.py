@@ -340,7 +340,7 @@ class CellRecord(FinishedCell):
         return self if equilibria == self.equilibria else replace(self, equilibria=equilibria)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values; joint play, and which time of a repeated cell, only if there is any."""
+        """Plain JSON values; joint play and the time of a repeated cell only if there is any."""
         values = asdict(replace(self, equilibria=[]))
         values["equilibria"] = [item.to_json() for item in self.equilibria]
         if not self.repeat:

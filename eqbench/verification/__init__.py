@@ -4,7 +4,7 @@ It reads the tree's nodes, not the sequence form, and shares no arithmetic with 
 that solvers use.
 """
 
-from eqbench.verification.joint import JointVerification, verify_joint
+from eqbench.verification.joint import JointVerification, verify_joint, verify_plan
 from eqbench.verification.verifier import (
     DEFAULT_TOLERANCE,
     UNRESOLVED,
@@ -33,4 +33,5 @@ __all__ = [
     "verify",
     "verify_exactly",
     "verify_joint",
+    "verify_plan",
 ]

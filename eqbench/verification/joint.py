@@ -7,21 +7,26 @@ if no player gains by a strategy of his own instead, with all others following w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.errors import ProfileError
+from eqbench.model.correlation import correlation
 from eqbench.model.profile import ROW_SUM_TOLERANCE, BehaviorProfile, completed, exact_frequencies
 from eqbench.model.rational import rational, short_figure
-from eqbench.model.tree import GameTree
+from eqbench.model.sequence_form import compile_sequence_form
+from eqbench.model.tree import GameTree, sum_by
 from eqbench.text import Displayed
 from eqbench.verification.sweep import SMALLEST, UNIT, Numbers, TreeSweep
 from eqbench.verification.verifier import ExactRules
+
+PlanKind = Literal["nfcce", "efcce", "efce"]
+ROUNDING = 1e-7  # by which sums of a plan in floats may differ
 
 
 @dataclass(frozen=True, repr=False)
@@ -118,3 +123,67 @@ def _distribution(weights: Sequence[Any] | NDArray, count: int, *, exact: bool) 
     if not abs(total - 1) <= ROW_SUM_TOLERANCE:
         raise ProfileError(f"the weights sum to {float(total):.12g}; they must sum to 1")
     return completed(given) if exact else [weight / total for weight in given]
+
+
+def verify_plan(
+    tree: GameTree, kind: PlanKind, plan: Mapping[tuple[int, ...], Any]
+) -> JointVerification:
+    """Measure a correlation plan on the tree, by a best response to every recommendation.
+
+    A player gains by a deviation whatever is expected, on what was known when the player left the
+    plan: nothing (`nfcce`), an information set (`efcce`), or what was recommended there (`efce`).
+    Of several the largest gain counts. With Fractions everything is exact.
+
+    Parameters
+    ----------
+    plan : probabilities by tuples of :func:`~eqbench.model.correlation.correlation`; 0 unless given
+
+    Raises
+    ------
+    ProfileError
+        If it is no plan: an entry is negative, or sums differ (by more than 1e-7 of floats).
+    """
+    n, sweep = tree.n_players, TreeSweep(tree)
+    tuples, flows = correlation(tree, compile_sequence_form(tree))
+    exact = all(isinstance(x, Fraction) for x in plan.values())
+    allowed = 0 if exact else ROUNDING
+    sums = [(plan.get(key, 0), sum(plan.get(part, 0) for part in parts)) for key, parts in flows]
+    sums.append((plan.get(tuple(range(n)), 0), 1))
+    is_legal = set(plan) <= set(tuples) and all(x >= -allowed for x in plan.values())
+    if not (is_legal and all(abs(a - b) <= allowed for a, b in sums)):
+        raise ProfileError("this is no correlation plan: an entry is negative, or sums differ")
+    table: NDArray = tree.payoffs.table
+    if exact:
+        rules = ExactRules.of(tree)
+        table = rules.payoffs.astype(object) * Fraction(1, rules.payoff_denominator)
+    last = np.array(sweep.last_own)  # 0 before the first own action
+    ends = [[a - 1 + n if a else p for p, a in enumerate(own)] for own in last.T.tolist()]
+    means, gains = [], []
+    for p, own in enumerate(last):
+        first = (tree.action_start + 1).tolist()
+        sets = {i: list(range(*first[i : i + 2])) for i in tree.infosets_of(p)}
+        above = {i: int(tree.infoset_parent[i]) + 1 for i in sets}
+        passes = np.zeros((tree.n_actions + 1, len(own)), dtype=bool)  # terminals after an action
+        passes[own, np.arange(len(own))] = True
+        for i in reversed(sets):
+            passes[above[i]] |= passes[sets[i]].any(axis=0)
+        # what was recommended last, where it decides, and the terminals where it is followed
+        triggers = [(0, [0], [0])]
+        if kind != "nfcce":
+            triggers = [(above[i], sets[i], sets[i]) for i in sets]
+        if kind == "efce":
+            triggers = [(a, rows, [a]) for _, rows, _ in triggers for a in rows]
+        followed, worst = np.array([plan.get(tuple(end), 0) for end in ends]) * table[:, p], []
+        for known, rows, kept in triggers:
+            inside, sequence = passes[rows].any(axis=0), known - 1 + n if known else p
+            keys = ((*end[:p], sequence, *end[p + 1 :]) for end in ends)
+            left = np.array([plan.get(key, 0) for key in keys]) * table[:, p]
+            value = sum_by(own, np.where(inside, left, 0), tree.n_actions + 1)
+            for i in reversed(sets):
+                value[above[i]] += value[sets[i]].max()
+            worst.append(value[rows].max() - followed[passes[kept].any(axis=0)].sum())
+        means.append(followed.sum())
+        gains.append(max(worst, default=0 * means[-1]))
+    # of a difference of two sums with so many additions
+    rounding = 4 * (len(ends) + tree.n_actions + 2) * UNIT * tree.largest_payoff
+    return JointVerification(tuple(means), tuple(gains), 0.0 if exact else rounding)
