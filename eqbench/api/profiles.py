@@ -179,9 +179,8 @@ def verify_joint(
     """
     game = load_game(game) if isinstance(game, str) else game
     read = [load_profile(game, profile) for profile in profiles]
-    return measure_joint(
-        game.tree, read, weights or [Fraction(1, len(read))] * len(read), exact=exact
-    )
+    shares = weights if len(weights) else [Fraction(1, len(read) or 1)] * len(read)
+    return measure_joint(game.tree, read, shares, exact=exact)
 
 
 @checked
