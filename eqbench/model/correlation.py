@@ -2,7 +2,7 @@
 
 A plan has the probability of every tuple of sequences, one for each player, whose information sets
 lie on a common path. Of two players in a game without chance these are all correlated strategies,
-up to what makes no difference (von Stengel and Forges 2008, Theorem 3.9); so they are where no
+up to what makes no difference (von Stengel and Forges 2008); so they are where no
 player has more than one information set.
 """
 

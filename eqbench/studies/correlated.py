@@ -3,7 +3,7 @@
 A player may leave the plan before it begins (normal-form coarse, `nfcce`), at an information set
 before a recommendation (extensive-form coarse, `efcce`), or after it (extensive-form, `efce`). Each
 way to leave is worth at most what following it is. What it is worth is the value of a best
-response, whose own linear program enters by its dual (von Stengel and Forges 2008, section 4;
+response, whose own linear program enters by its dual (von Stengel and Forges 2008;
 Farina, Bianchi and Sandholm 2020 for the coarse ones).
 """
 
