@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from itertools import product
 
+import numpy as np
+
 from eqbench.errors import UsageError, counted
-from eqbench.model.sequence_form import SequenceForm
 from eqbench.model.tree import CHANCE, GameTree
 
 Tuple = tuple[int, ...]
@@ -23,8 +24,11 @@ def is_simultaneous(tree: GameTree) -> bool:
     return max((len(tree.infosets_of(p)) for p in range(tree.n_players)), default=0) <= 1
 
 
-def correlation(tree: GameTree, form: SequenceForm) -> tuple[list[Tuple], list[tuple[Tuple, list]]]:
+def correlation(tree: GameTree) -> tuple[list[Tuple], list[tuple[Tuple, list]]]:
     """Tuples of sequences of a plan, and its flows: a tuple with those whose sum it equals.
+
+    Sequences have the numbers of the sequence form: p is the empty one of player p, N + a ends in
+    action a.
 
     Raises
     ------
@@ -42,17 +46,18 @@ def correlation(tree: GameTree, form: SequenceForm) -> tuple[list[Tuple], list[t
             f"this game has {counted(n, 'player')} who move more than once; correlated equilibria "
             "are computed for two players, or where every player moves once and knows nothing"
         )
-
-    def chain(player: int, sequence: int) -> list[int | None]:
-        sets: list[int | None] = [None]
-        while sequence >= n:
-            sets.append(int(form.sequence_infoset[sequence]))
-            sequence = int(form.parent[sets[-1]])
-        return sets
-
-    chains = (map(chain, range(n), column) for column in form.columns.tolist())
-    meetings = {sets for one in chains for sets in product(*one)}
-    blocks = [range(*form.block_start[i : i + 2].tolist()) for i in range(form.n_infosets)]
+    _check_size(tree.n_terminals)  # each is another tuple
+    meetings: set[tuple[int | None, ...]] = set()
+    for end in tree.terminals.tolist():
+        passed: list[list[int | None]] = [[None] for _ in range(n)]
+        node = end
+        while node:
+            infoset, node = int(tree.action_infoset[tree.incoming[node]]), int(tree.parent[node])
+            passed[tree.player[node]].append(infoset)
+        meetings |= set(product(*passed))
+    first = (tree.action_start + n).tolist()
+    blocks = [range(*first[i : i + 2]) for i in range(tree.n_infosets)]
+    parents = np.where(tree.infoset_parent < 0, tree.infoset_player, tree.infoset_parent + n)
     choices = {
         sets: [[p] if i is None else blocks[i] for p, i in enumerate(sets)] for sets in meetings
     }
@@ -60,14 +65,17 @@ def correlation(tree: GameTree, form: SequenceForm) -> tuple[list[Tuple], list[t
     flows: list[tuple[Tuple, list[Tuple]]] = []
     for sets in sorted(meetings, key=str):
         tuples += product(*choices[sets])
-        if len(tuples) > MOST_TUPLES:
-            raise UsageError(
-                f"the plans of this game have more than {MOST_TUPLES:,} entries; give a smaller one"
-            )
+        _check_size(len(tuples))
         for p, i in enumerate(sets):
             if i is not None:
-                for key in product(
-                    *choices[sets][:p], [int(form.parent[i])], *choices[sets][p + 1 :]
-                ):
+                before, after = choices[sets][:p], choices[sets][p + 1 :]
+                for key in product(*before, [int(parents[i])], *after):
                     flows.append((key, [(*key[:p], s, *key[p + 1 :]) for s in blocks[i]]))
     return tuples, flows
+
+
+def _check_size(tuples: int) -> None:
+    if tuples > MOST_TUPLES:
+        raise UsageError(
+            f"the plans of this game have more than {MOST_TUPLES:,} entries; give a smaller one"
+        )

@@ -117,7 +117,7 @@ def correlated(
             f"kind={kind} is for games in which every player moves once and knows nothing; "
             "choose nfcce, efcce or efce"
         )
-    tuples, flows = correlation(tree, form)
+    tuples, flows = correlation(tree)
     number = {key: c for c, key in enumerate(tuples)}
     weights = np.ones(tree.n_players)
     if of != "sum":

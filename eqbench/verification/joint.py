@@ -19,7 +19,6 @@ from eqbench.errors import ProfileError
 from eqbench.model.correlation import correlation
 from eqbench.model.profile import ROW_SUM_TOLERANCE, BehaviorProfile, completed, exact_frequencies
 from eqbench.model.rational import rational, short_figure
-from eqbench.model.sequence_form import compile_sequence_form
 from eqbench.model.tree import GameTree, sum_by
 from eqbench.text import Displayed
 from eqbench.verification.sweep import SMALLEST, UNIT, Numbers, TreeSweep
@@ -144,9 +143,9 @@ def verify_plan(
         If it is no plan: an entry is negative, or sums differ (by more than 1e-7 of floats).
     """
     n, sweep = tree.n_players, TreeSweep(tree)
-    tuples, flows = correlation(tree, compile_sequence_form(tree))
+    tuples, flows = correlation(tree)
     exact = all(isinstance(x, Fraction) for x in plan.values())
-    allowed = 0 if exact else ROUNDING
+    allowed, number = (0, Fraction) if exact else (ROUNDING, float)
     sums = [(plan.get(key, 0), sum(plan.get(part, 0) for part in parts)) for key, parts in flows]
     sums.append((plan.get(tuple(range(n)), 0), 1))
     is_legal = set(plan) <= set(tuples) and all(x >= -allowed for x in plan.values())
@@ -158,7 +157,7 @@ def verify_plan(
         table = rules.payoffs.astype(object) * Fraction(1, rules.payoff_denominator)
     last = np.array(sweep.last_own)  # 0 before the first own action
     ends = [[a - 1 + n if a else p for p, a in enumerate(own)] for own in last.T.tolist()]
-    means, gains = [], []
+    means, gains = list[Any](), list[Any]()
     for p, own in enumerate(last):
         first = (tree.action_start + 1).tolist()
         sets = {i: list(range(*first[i : i + 2])) for i in tree.infosets_of(p)}
@@ -182,8 +181,8 @@ def verify_plan(
             for i in reversed(sets):
                 value[above[i]] += value[sets[i]].max()
             worst.append(value[rows].max() - followed[passes[kept].any(axis=0)].sum())
-        means.append(followed.sum())
-        gains.append(max(worst, default=0 * means[-1]))
+        means.append(number(followed.sum()))
+        gains.append(number(max(worst, default=0)))
     # of a difference of two sums with so many additions
     rounding = 4 * (len(ends) + tree.n_actions + 2) * UNIT * tree.largest_payoff
     return JointVerification(tuple(means), tuple(gains), 0.0 if exact else rounding)
