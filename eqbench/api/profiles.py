@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -38,11 +39,13 @@ from eqbench.text import Displayed
 from eqbench.verdict import judge_measured
 from eqbench.verification import (
     DEFAULT_TOLERANCE,
+    JointVerification,
     Verification,
     Verifier,
     certify,
     verify_exactly,
 )
+from eqbench.verification import verify_joint as measure_joint
 from eqbench.verification.sweep import TreeSweep
 
 
@@ -144,6 +147,40 @@ def verify(game: Game | GameTree | str, profile: Any, *, exact: bool = False) ->
     """
     tree, profile = _loaded(game, profile)
     return verify_exactly(tree, profile) if exact else Verifier(tree).verify(profile)
+
+
+@checked
+def verify_joint(
+    game: Game | str, profiles: Sequence[Any], weights: Sequence[Any] = (), *, exact: bool = False
+) -> JointVerification:
+    """Measure joint play: one of the profiles is drawn for all players, by their weights.
+
+    Its gap is the sum of what players gain by a strategy of their own instead, counted from 0: that
+    of a coarse correlated equilibrium is 0.
+
+    Parameters
+    ----------
+    profiles : each as in :func:`load_profile`
+    weights : their probabilities; equal ones unless given
+    exact : as in :func:`verify`
+
+    Raises
+    ------
+    SpecError, ProfileError
+        If the spec is wrong, a profile does not fit, or the weights are no distribution.
+
+    Examples
+    --------
+    >>> import eqbench
+    >>> game = eqbench.load_game("battle_of_sexes")
+    >>> both = [eqbench.BehaviorProfile.of(game, row) for row in ([1, 0, 1, 0], [0, 1, 0, 1])]
+    >>> eqbench.verify_joint(game, both, exact=True).gap
+    Fraction(0, 1)
+    """
+    game = load_game(game) if isinstance(game, str) else game
+    read = [load_profile(game, profile) for profile in profiles]
+    shares = weights if len(weights) else [Fraction(1, len(read) or 1)] * len(read)
+    return measure_joint(game.tree, read, shares, exact=exact)
 
 
 @checked
