@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from eqbench.errors import UsageError, known_labels
 from eqbench.model.game import Game
 from eqbench.model.realization import RealizationPlan
-from eqbench.model.tree import TERMINAL, FloatArray, GameTree, IntArray
+from eqbench.model.tree import TERMINAL, FloatArray, GameTree
 from eqbench.model.words import Wording
 
 
@@ -143,7 +143,7 @@ class Excerpt:
     """
 
     tree: GameTree
-    nodes: IntArray
+    nodes: NDArray[np.intp]
     is_cut: NDArray[np.bool_]
 
 
@@ -168,7 +168,10 @@ def excerpt(tree: GameTree, node: int = 0, depth: int | None = None) -> Excerpt:
     parent[0], move[0], chance[0] = -1, -1, 0
     part = replace(
         tree,
-        **{"parent": parent, "move": move, "chance": chance, "payoffs": payoffs},
+        parent=parent,
+        move=move,
+        chance=chance,
+        payoffs=payoffs,
         player=np.where(is_cut, np.int8(TERMINAL), tree.player[nodes]),
         infoset=np.where(is_cut, np.int32(-1), tree.infoset[nodes]),
         chance_labels={

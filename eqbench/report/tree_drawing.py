@@ -37,7 +37,7 @@ MARGIN, PADDING, LANE_GAP = 16.0, 6.0, 7.0
 SIBLING_GAP = 20.0  # between rows of terminals: one text above each line
 ROW_GAP = 32.0  # between other rows: also a label below the line
 LETTERS_PT = (8, 7, 6, 5)  # of pictures for LaTeX
-PAGE_PT = (455.0, 702.0)  # of A4 with margins of 2.5 cm
+PAGE_PT = (484.0, 731.0)  # of A4 with margins of 2 cm
 # Widths of characters in units of the font size; others have 0.65, and capitals more.
 WIDTHS = dict.fromkeys(" .,:;|'`!()[]{}/\\-ijlt1", 0.46) | dict.fromkeys("mw%@–—", 0.9)
 _MEASURES = {"RADIUS": RADIUS, "MARGIN": MARGIN, "ROW_GAP": ROW_GAP, "TERMINAL": TERMINAL}
@@ -91,7 +91,10 @@ def tikz_tree(
         raise UsageError(f"{spec} does not fit on a page{_what_fits(tree, wording, part)}")
     known = report.templates(for_latex, html=False, math=_with_minus)
     return known.get_template("tree.tex", globals=vars(report) | _MEASURES).render(
-        drawing, size=size, unit=f"{size / FONT_SIZE:.4f}"
+        drawing,
+        **{"size": size, "unit": f"{size / FONT_SIZE:.4f}"},
+        **{"across_pt": f"{drawing['end'] * size / FONT_SIZE:.0f}"},
+        **{"down_pt": f"{drawing['y'].max() * size / FONT_SIZE:.0f}"},
     )
 
 
