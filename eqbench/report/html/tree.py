@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from eqbench.model.inspection import Excerpt, excerpt, move_name
 from eqbench.model.play import Play
 from eqbench.model.profile import BehaviorProfile, completed_rows
 from eqbench.model.rational import short_figure
-from eqbench.model.tree import CHANCE, TERMINAL
+from eqbench.model.tree import CHANCE, TERMINAL, GameTree
 from eqbench.model.words import key_line, situation
 from eqbench.report import read_data
 from eqbench.report.charts import ShownGame
@@ -53,10 +54,10 @@ def tree_page(
         If there are too many nodes, or floats do not resolve what decisions of the game are about.
     """
     tree, part = game.tree, part or excerpt(game.tree)
-    if not fits(part):
+    if not fits(part.tree):
         raise UsageError(
             f"{game.spec} has {len(part.nodes):,} nodes; to be clicked through it may have "
-            f"{most_nodes(part):,}. Choose what follows a history (--at), or fewer levels (--depth)"
+            f"{most_nodes(part.tree):,}. Choose what follows a history (--at), or fewer levels (--depth)"
         )
     profiles = []
     if profile is not None:
@@ -80,15 +81,16 @@ def trees(games: Sequence[ShownGame]) -> Iterator[ClickedTree]:
     room = MOST_ON_PAGE
     for place, shown in enumerate(games):
         game, profiles = shown.facts.game, list[dict[str, Any]]()
-        if game is None or game.tree.is_wide or not fits(part := excerpt(game.tree), room):
+        if game is None or not fits(game.tree, room) or game.tree.is_wide:
             continue
-        for about, profile in best_profiles(shown):
-            if len(profiles) < MOST_PROFILES and fits(part, room):
+        part = excerpt(game.tree)
+        for about, profile in islice(best_profiles(shown), MOST_PROFILES):
+            if fits(game.tree, room):
                 play, payoffs = Play.of(game.tree, profile, unplayed=0), about["payoffs"]
                 figures = {"payoffs": payoffs, "max_regret": [about["max_regret"]]}
                 title = ", ".join(filter(None, (about["solver"], about["name"], about["where"])))
                 known = {key: [*map(_figure, values)] for key, values in figures.items()}
-                profiles.append({"title": title} | known | played_numbers(play, part))
+                profiles.append({"title": printable(title)} | known | played_numbers(play, part))
                 room -= len(part.nodes) * (game.tree.n_players + 2)
         if profiles:
             data, reading = tree_data(game, part), read_data("html/texts")["tree"]
@@ -97,15 +99,14 @@ def trees(games: Sequence[ShownGame]) -> Iterator[ClickedTree]:
             yield ClickedTree(f"tree-{place}", title, str(place), data, reading)
 
 
-def most_nodes(part: Excerpt) -> int:
+def most_nodes(tree: GameTree) -> int:
     """Number of nodes of which all numbers have room."""
-    return min(MOST_NODES, MOST_NUMBERS // (part.tree.n_players + 2))
+    return min(MOST_NODES, MOST_NUMBERS // (tree.n_players + 2))
 
 
-def fits(part: Excerpt, room: int = MOST_NUMBERS) -> bool:
-    """Whether an excerpt is small enough, and the numbers of a profile on it take no more room."""
-    size = len(part.nodes)
-    return size <= most_nodes(part) and size * (part.tree.n_players + 2) <= room
+def fits(tree: GameTree, room: int = MOST_NUMBERS) -> bool:
+    """Whether a tree is small enough, and the numbers of a profile on it take no more room."""
+    return tree.n_nodes <= most_nodes(tree) and tree.n_nodes * (tree.n_players + 2) <= room
 
 
 def tree_data(game: Game, part: Excerpt) -> dict[str, Any]:
@@ -121,8 +122,7 @@ def tree_data(game: Game, part: Excerpt) -> dict[str, Any]:
     kind[tree.infoset[nodes] >= 0] = places
     drawn = np.flatnonzero(part.tree.player[part.tree.parent[1:]] == CHANCE) + 1
     odds = map(_figure, (_share(tree.chance[nodes[k]], tree.chance_denominator) for k in drawn))
-    ends = np.searchsorted(tree.terminals, nodes[kind == TERMINAL])
-    payoffs = payoff_rows(tree)
+    ends = zip(payoff_rows(part.tree), part.is_cut[part.tree.terminals], strict=True)
     way: list[int] = []
     while (node := int(nodes[0]) if not way else int(tree.parent[way[-1]])) > 0:
         way.append(node)
@@ -133,7 +133,7 @@ def tree_data(game: Game, part: Excerpt) -> dict[str, Any]:
         "above": [_text(move_name(tree, k, game.wording)) for k in reversed(way)],
         "outcomes": [_text(move_name(tree, nodes[k], game.wording)) for k in drawn],
         "odds": [*odds],
-        "payoffs": [[*map(_figure, payoffs[k])] for k in ends.tolist()],
+        "payoffs": [[*map(_figure, row)] for row, is_cut in ends if not is_cut],
         "owners": tree.infoset_player[sets].tolist(),
         "labels": [*map(_text, labels)],
         "actions": [[*map(_text, tree.infoset_actions[k])] for k in sets],

@@ -147,7 +147,8 @@ function startTree(figure) {
     for (const known of lines.keys()) looks(known);
     const [pick, box] = [lines.get(node).querySelector(".pick"), outline].map((part) => part.getBoundingClientRect());
     outline.scrollTop += Math.min(pick.top - box.top - 8, 0) + Math.max(pick.bottom - box.bottom + 24, 0);
-    outline.scrollLeft += pick.left - box.left - 0.3 * box.width > 0 || pick.left < box.left ? pick.left - box.left - 40 : 0;
+    const left = pick.left - box.left;
+    if (left < 40 || left > 0.3 * box.width) outline.scrollLeft += left - 60;
     panel.replaceChildren(...facts(node));
   }
 
