@@ -190,6 +190,11 @@ def move_name(tree: GameTree, node: int, wording: Wording | None = None) -> str:
     return " ".join(private.get(part, part) for part in label.split(" "))
 
 
+def way_to(tree: GameTree, node: int) -> list[int]:
+    """Nodes on the way to a node, and itself, without the root."""
+    return [*way_to(tree, int(tree.parent[node])), node] if node > 0 else []
+
+
 def node_at(tree: GameTree, history: str, wording: Wording | None = None) -> int:
     """Node to which moves lead, with slashes between them: labels, or numbers from 1 on.
 
@@ -202,8 +207,8 @@ def node_at(tree: GameTree, history: str, wording: Wording | None = None) -> int
     for word in filter(None, history.split("/")):
         children = range(first[node], first[node + 1])
         known = {str(k): child for k, child in enumerate(children, start=1)}
-        known |= {name: c for c in children for name in (tree.chance_labels.get(c),) if name}
-        known |= {name: c for c in children if (name := move_name(tree, c, wording))}
+        for words in (None, wording):
+            known |= {name: each for each in children if (name := move_name(tree, each, words))}
         if word not in known:
             what = known_labels(word, known) if known else "the game is over there"
             raise UsageError(f"{history!r}: there is no move {word!r}; {what}")

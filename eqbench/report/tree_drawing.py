@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from eqbench import report
 from eqbench.errors import UsageError
 from eqbench.model.builder import payoff_rows
-from eqbench.model.inspection import Excerpt, excerpt, move_name
+from eqbench.model.inspection import Excerpt, excerpt, move_name, way_to
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.rational import short_figure
 from eqbench.model.tree import TERMINAL, FloatArray, GameTree, IntArray
@@ -91,45 +91,32 @@ def tikz_tree(
         raise UsageError(f"{spec} does not fit on a page{_what_fits(tree, wording, part)}")
     known = report.templates(for_latex, html=False, math=_with_minus)
     return known.get_template("tree.tex", globals=vars(report) | _MEASURES).render(
-        drawing,
-        **{"size": size, "unit": f"{size / FONT_SIZE:.4f}"},
-        **{"across_pt": f"{drawing['end'] * size / FONT_SIZE:.0f}"},
-        **{"down_pt": f"{drawing['y'].max() * size / FONT_SIZE:.0f}"},
+        drawing, size=size, unit=size / FONT_SIZE
     )
 
 
 def _letters(drawing: dict[str, Any]) -> int:
     """Size in points of the letters with which a drawing fits on a page; 0 if none does."""
-    width, height = drawing["end"], drawing["y"].max()
-    fits = (s for s in LETTERS_PT if max(width / PAGE_PT[0], height / PAGE_PT[1]) <= FONT_SIZE / s)
-    return next(fits, 0)
+    width, height = drawing["end"] / PAGE_PT[0], drawing["y"].max() / PAGE_PT[1]
+    return next((size for size in LETTERS_PT if max(width, height) <= FONT_SIZE / size), 0)
 
 
 def _what_fits(tree: GameTree, wording: Wording | None, part: Excerpt) -> str:
-    """Depths and histories that fit on a page where an excerpt of a tree does not."""
+    """Words for depths and histories that fit on a page where an excerpt of a tree does not."""
 
-    def fits(node: int, depth: int | None) -> bool:
-        own = excerpt(tree, node, depth)
-        if own.tree.n_nodes > MAX_NODES:
-            return False
-        share = np.ones(own.tree.n_nodes, dtype=object)
-        return _letters(_layout(own.tree, share, wording, own.is_cut, _for_tikz)) > 0
+    def fits(part: Excerpt) -> bool:
+        share = np.ones(part.tree.n_nodes, dtype=object)
+        return bool(_letters(_layout(part.tree, share, wording, part.is_cut, _for_tikz)))
 
-    first, node, hints = tree.first_children(), int(part.nodes[0]), []
-    depth = 0
-    while depth + 1 < len(part.tree.levels) and fits(node, depth + 1):
-        depth += 1
-    hints += [f"the first moves do: --depth {depth}"] if depth else []
-    while not fits(node, None):
-        node = int(first[node])
-    history = "/".join(str(tree.move[each] + 1) for each in _way(tree, node))
-    hints += [f"what follows a history does: --at {history}"] if history else []
-    return "; ".join([f" with letters of {LETTERS_PT[-1]} pt", *hints])
-
-
-def _way(tree: GameTree, node: int) -> list[int]:
-    """Nodes on the way to a node, without the root."""
-    return [*_way(tree, int(tree.parent[node])), node] if node > 0 else []
+    node, hints = int(part.nodes[0]), list[str]()
+    depths = range(1, len(part.tree.levels))
+    known = [depth for depth in depths if fits(excerpt(tree, node, depth))]
+    hints += [f"; the first moves do: --depth {known[-1]}"] * bool(known)
+    while not fits(excerpt(tree, node)):
+        node = int(tree.first_children()[node])
+    history = "/".join(str(tree.move[each] + 1) for each in way_to(tree, node))
+    hints += [f"; what follows a history does: --at {history}"] * bool(history)
+    return f" with letters of {LETTERS_PT[-1]} pt{''.join(hints)}"
 
 
 def _for_tikz(text: str) -> str:

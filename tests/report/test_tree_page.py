@@ -1,4 +1,4 @@
-"""Trees that are clicked through or printed: numbers known by hand, parts, bounds, hostile labels."""
+"""Trees that are clicked through or printed: known numbers, parts, bounds, hostile labels."""
 
 from __future__ import annotations
 
@@ -87,17 +87,19 @@ def test_numbers_of_kuhn_poker_are_those_by_hand() -> None:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_numbers_agree_with_the_verifier_and_with_moving_to_the_action(seed: int) -> None:
-    tree = random_tree(seed).tree if hasattr(random_tree(seed), "tree") else random_tree(seed)
-    game, rng = Game("random", tree), np.random.default_rng(seed)
+    tree, rng = random_tree(seed), np.random.default_rng(seed)
+    game = Game("random", tree)
     rows = [rng.dirichlet(np.ones(len(own))) for own in tree.infoset_actions]
     profile = BehaviorProfile.of(tree, np.concatenate(rows))
     part = excerpt(tree)
     own = played_numbers(Play.of(tree, profile), part)
     payoffs = eqbench.verify(game, profile).payoffs
     np.testing.assert_allclose([worth[0] for worth in own["worth"]], payoffs, rtol=1e-5, atol=1e-9)
-    sets = tree.infoset[tree.infoset >= 0]
-    np.testing.assert_allclose(np.bincount(sets, own["belief"]), 1, atol=1e-4)
-    for action in range(tree.n_actions):
+    beliefs = np.array(own["belief"], dtype=float)
+    sums = np.bincount(tree.infoset[tree.infoset >= 0], beliefs)
+    np.testing.assert_array_equal(np.isnan(sums), np.array(own["others"]) == 0)
+    np.testing.assert_allclose(sums[~np.isnan(sums)], 1, atol=1e-4)
+    for action in np.flatnonzero(~np.isnan(sums)[tree.action_infoset]):
         infoset = tree.action_infoset[action]
         player, changed = tree.infoset_player[infoset], profile.probabilities.copy()
         changed[tree.action_start[infoset] : tree.action_start[infoset + 1]] = 0
@@ -137,9 +139,15 @@ def test_part_has_the_numbers_of_the_whole_tree() -> None:
     reach, all_reach = (played_numbers(play, each)["reach"] for each in (part, whole))
     assert reach == [all_reach[node] for node in part.nodes]
     shown = tree_data(game, part)
-    assert (shown["above"], shown["counts"], shown["set"]) == (["Q K", "check"], [2, 0, 0], [1, -2, 0])
+    assert (shown["above"], shown["counts"], shown["set"]) == (
+        ["Q K", "check"],
+        [2, 0, 0],
+        [1, -2, 0],
+    )
     assert shown["payoffs"] == [[-1, 1]]
-    assert "1/6" not in draw_tree(game.tree, "part", profile, game.wording, part)
+    drawing = draw_tree(game.tree, "part", profile, game.wording, part)
+    assert "reached with probability 1/6" in drawing
+    assert "P1 -1/18" in drawing
 
 
 @pytest.mark.parametrize("history", ["4 1", "1 2/raise", "1 2/0", "1/1/1/1"])
@@ -181,10 +189,15 @@ def tikz_texts(text: str) -> list[tuple[float, float, float]]:
         r"\end{tikzpicture}",
     ]
     commands = text.partition("\\begin{tikzpicture}")[2].splitlines()[1:-1]
-    assert all(re.fullmatch(r"%.*|\\definecolor.*|\\(draw|fill|node).*;", each) for each in commands)
+    assert all(
+        re.fullmatch(r"%.*|\\definecolor.*|\\(draw|fill|node).*;", each) for each in commands
+    )
     found = re.findall(r"anchor=base (\w+),.*? at \((.*?),(.*?)\) \{(.*)\};", text)
     widths = (text_width(re.sub(r"\\\w+(\{\})?|[{}$]", "x", own[3])) for own in found)
-    sides = ((side == "east", float(x), float(y), w) for (side, x, y, _), w in zip(found, widths, strict=True))
+    sides = (
+        (side == "east", float(x), float(y), w)
+        for (side, x, y, _), w in zip(found, widths, strict=True)
+    )
     return [(x - w, x, y) if is_left else (x, x + w, y) for is_left, x, y, w in sides]
 
 
@@ -194,13 +207,13 @@ def test_tikz_shows_every_text_and_none_over_another(spec: str) -> None:
     profile = kuhn2()[1] if spec == "kuhn2" else BehaviorProfile.uniform(game)
     text = tikz_tree(game.tree, spec, profile, game.wording)
     boxes, tree = tikz_texts(text), game.tree
-    assert len(boxes) == 2 * tree.n_nodes - 1 - np.count_nonzero(tree.player == -1)
+    unnamed = [k for k in tree.infoset if k < 0 or not tree.infoset_labels[k]]
+    assert len(boxes) == 2 * tree.n_nodes - 1 - len(unnamed) + tree.n_terminals
     for k, (left, right, base) in enumerate(boxes):
         for a, b, other in boxes[:k]:
             assert min(right, b) <= max(left, a) or abs(base - other) > 9
-    assert text.count("dashed") == len(
-        {(s, d) for d, level in enumerate(tree.levels) for s in tree.infoset[level] if s >= 0 and np.count_nonzero(tree.infoset[level] == s) > 1}
-    )
+    joined = np.bincount(tree.infoset[tree.infoset >= 0]) > 1
+    assert text.count("dashed") == np.count_nonzero(joined)
     if spec == "kuhn2":
         assert all(each in text for each in ("{bet 1/3}", "{Q after check--bet}", "P1 -1/18"))
 

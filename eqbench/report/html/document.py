@@ -177,6 +177,7 @@ def document(
     values |= {"played": played} if played else {}
     trees = {block.name: block.data for block in leaves if isinstance(block, ClickedTree)}
     values |= {"trees": trees} if trees else {}
+    styles = ["equilibria.css"] * bool(played or trees) + ["tree.css"] * bool(trees)
     values["datasets"] = dict(values["datasets"])
     for name, rows in values["datasets"].items():
         columns = list(dict.fromkeys(column for row in rows for column in row))
@@ -194,13 +195,7 @@ def document(
         title=title,
         parts={title: blocks for title, blocks in parts.items() if blocks},
         lead=lead,
-        style=Markup().join(
-            [
-                _file("page.css"),
-                *([_file("equilibria.css")] if played or trees else []),
-                *([_file("tree.css")] if trees else []),
-            ]
-        ),
+        style=Markup().join(map(_file, ["page.css", *styles])),
         scripts=[
             *([Markup(_vega())] if charts else []),
             _file("page.js"),
