@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from eqbench.api.shown import Picture
+from eqbench.api.shown import Picture, ReportText
 from eqbench.documents import checked
 from eqbench.equilibria import Identifier, Identity, known_sets
 from eqbench.equilibria.identity import Membership, in_component, in_published
@@ -27,12 +27,14 @@ from eqbench.errors import (
 )
 from eqbench.harness.inprocess import CellResult, Equilibrium
 from eqbench.model.game import Game
+from eqbench.model.inspection import excerpt, node_at
 from eqbench.model.play import Play
 from eqbench.model.profile import BehaviorProfile, completed_rows
 from eqbench.model.rational import short_figure
 from eqbench.model.tree import GameTree, sum_by
 from eqbench.model.words import Wording
 from eqbench.registry import default_registry, load_game
+from eqbench.report.html.tree import tree_page
 from eqbench.report.profile_picture import Shown, draw_profiles
 from eqbench.store.named import identified_as, in_run, named_profile, profile_of_cell
 from eqbench.text import Displayed
@@ -115,6 +117,14 @@ def profile_figure(profile: BehaviorProfile, other: Any = None) -> Picture:
     if other is not None:
         shown = [Shown(profile, "first"), Shown(load_profile(game, other), "second")]
     return Picture(draw_profiles(game, shown), game.spec)
+
+
+@checked
+def explored(profile: BehaviorProfile, at: str = "", depth: int | None = None) -> ReportText:
+    """Page of the tree with a profile; see :meth:`BehaviorProfile.explore`."""
+    game = with_words(profile)
+    part = excerpt(game.tree, node_at(game.tree, at, game.wording), depth)
+    return ReportText(tree_page(game, profile, part), "html")
 
 
 @checked

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from eqbench.documents import read_file
+from eqbench.errors import EqbenchError
 from eqbench.model.inspection import infoset_reach
+from eqbench.model.profile import BehaviorProfile
+from eqbench.model.profile_json import profile_from_json, read_profile
 from eqbench.model.words import key_line
 from eqbench.report.charts import ShownGame
 from eqbench.report.html.document import Played
@@ -51,6 +55,17 @@ def _chosen(
         for item, own in zip(found, turns, strict=True):
             if turn < len(own):
                 yield item, own[turn][0], own[turn][1][0]
+
+
+def best_profiles(shown: ShownGame) -> Iterator[tuple[dict[str, Any], BehaviorProfile]]:
+    """Stored profiles of a game that is known, those of different equilibria first."""
+    game = shown.facts.game
+    for item, entry, candidate in _chosen(equilibria(began(shown.entries))):
+        with suppress(OSError, EqbenchError):  # a page can do without
+            if game and entry.source and candidate.profile:
+                data = read_profile(str(entry.source.path / candidate.profile))
+                about = _about(item, entry, candidate, shown.facts.titles)
+                yield about, profile_from_json(game.tree, data)
 
 
 def _card(
