@@ -185,7 +185,9 @@ def _missed(games: Sequence[Sequence[RunCell]]) -> Iterator[str]:
 def _not_ok(games: Sequence[Sequence[RunCell]], *, broken: bool = False) -> str:
     """Return which solvers ended otherwise than ok, by status, or only `broken`; empty if none."""
     parts = _ended(games, "ended", broken=broken)
-    return f"Not ok: {'; '.join(parts)}." if parts else ""
+    has_target = any(entry.record.target for game in games for entry in game)
+    what = "Did not reach the target" if has_target else "Did not end ok"
+    return f"{what}: {'; '.join(parts)}." if parts else ""
 
 
 def _ended(games: Sequence[Sequence[RunCell]], how: str, *, broken: bool = False) -> list[str]:
@@ -224,13 +226,15 @@ def _apart(game: Sequence[RunCell]) -> str:
 
 
 def _finders(item: FoundEquilibrium) -> str:
-    """Play and name, by how many solvers it was found, how many are not ok, and where it is."""
+    """Play and name, where it is, by how many solvers it was found, and how many missed."""
     solvers = {entry.solver for entry, _ in item.cells}
     short = len(solvers - {e.solver for e, _ in item.cells if e.record.status == "ok"})
-    not_ok = f"{short} of them not ok" if len(solvers) > 1 else "not ok"
-    parts = [counted(len(solvers), "solver"), not_ok * bool(short), item.where]
-    found = ", ".join(filter(None, parts))
-    return f"{item.words} ({item.title}; {found})" if item.words else f"{item.title} ({found})"
+    found = f"by {counted(len(solvers), 'solver')}"
+    if short:
+        missed = "missed the target" if item.cells[0][0].record.target else "did not end ok"
+        found += f", {f'{short} of which' if len(solvers) > 1 else 'which'} {missed}"
+    title = f"{item.title}, {item.where}" if item.where else item.title
+    return f"{item.words} ({title}; {found})" if item.words else f"{title} ({found})"
 
 
 def _named(item: FoundEquilibrium) -> str:

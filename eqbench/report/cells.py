@@ -20,10 +20,15 @@ from eqbench.report.answer import answer
 from eqbench.report.matrix import WORDS, check_table, matrix
 from eqbench.report.naming import (
     SAME_PAYOFF,
+    credible_range,
+    equilibria,
     equilibria_tables,
+    explained,
     found_of,
+    handed_over,
     label,
     marks,
+    payoff_ranges,
     verdict_texts,
 )
 from eqbench.report.naming import found as found_by
@@ -147,9 +152,11 @@ def report_on(
             cells = arranged(began(group), view.sort)
             table = cell_table(cells, view, with_game=False, medians=is_long)
             table = replace(table, notes=(LONG.format(len(cells)),) * is_long)
-        remarks = (*table.notes, *cell_notes(group))
+        found = equilibria_tables(title, group, always=bool(summarize))
+        words = () if found else explained(equilibria(group))
+        remarks = (*table.notes, *words, *cell_notes(group))
         tables.append(replace(table, title=title, notes=remarks, lines=described(group[0])))
-        tables += equilibria_tables(title, group, always=bool(summarize))
+        tables += found
     notes: list[str] = []
     for run in runs:
         if run.missing:
@@ -206,13 +213,15 @@ def _row(entry: RunCell, name: str) -> Row:
     claim = record.equilibria[0].claim if record.equilibria else ""
     verdicts = verdict_texts(record.equilibria[0]) if record.equilibria else {}
     is_zero = entry.is_proved and record.max_regret == 0
+    members = [item for own in found_by(record).values() for item in handed_over(own)]
     # what is not just a field of the record, by the names of columns
     made: dict[str, Any] = {
         "status": replace(CELLS["status"].cell(record.status), hint=printable(record.reason)),
         "max_regret": EXACT_ZERO if is_zero else record.max_regret,
         "equilibrium": label(record) or None,
         "found_of": found_of(record) or None,
-        "credible": verdicts.get("credible"),
+        "payoffs": payoff_ranges(members) if len(members) > 1 else record.payoffs,
+        "credible": credible_range(members) if len(members) > 1 else verdicts.get("credible"),
         "profile": COLUMNS["claims"].get(claim, claim) or None,
         "iterations": record.iterations or None,  # 0 is reported by methods that count none
         "memory": record.peak_memory_bytes if began([entry]) else None,
