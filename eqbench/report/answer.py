@@ -22,6 +22,7 @@ from eqbench.spec import parse_spec
 from eqbench.text import printable, seconds, small
 
 MOST_GAMES, MOST_RANKED = 5, 10  # games that have a sentence each; solvers with their ranks
+MOST_LINES = 40  # of an overview of games
 # Solvers that set out on the same branch, and the regrets by which payoffs of ends may differ.
 TRACERS = (
     {"name": "logit", "form": "agent", "prior": "uniform"},
@@ -52,6 +53,21 @@ def answer(entries: Sequence[RunCell], planned: int = 0) -> tuple[str, ...]:
     if sentences and finished < planned:
         sentences[0] = f"So far ({finished} of {planned} cells): {sentences[0]}"
     return tuple(sentences)
+
+
+def overview(games: Sequence[tuple[str, Sequence[RunCell]]]) -> Iterator[str]:
+    """Yield who found what in each of many games, and how many solvers reached the target."""
+    for title, game in games[:MOST_LINES]:
+        ran, texts = trials(began(game)), []
+        for item in equilibria(game):
+            names = dict.fromkeys(entry.solver for entry, _ in item.cells)
+            texts += [f"{item.words or item.title} ({first_of([*names], 6)})"] * (not item.is_near)
+        ok = sum(own.ok == len(own.entries) for own in ran)
+        texts[4:] = [f"{len(texts) - 4} more"] * (len(texts) > 4)
+        found = " | ".join(texts) or "no equilibrium was identified"
+        yield f"{title.partition(' = ')[0]} ({ok} of {len(ran)} ok): {found}"
+    if len(games) > MOST_LINES:
+        yield f"and {counted(len(games) - MOST_LINES, 'more game')}"
 
 
 def _reached(games: Sequence[Sequence[RunCell]]) -> str:

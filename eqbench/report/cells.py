@@ -16,7 +16,7 @@ from typing import Annotated, Any
 
 from eqbench.documents import convert
 from eqbench.report import read_data
-from eqbench.report.answer import answer
+from eqbench.report.answer import MOST_GAMES, answer, overview
 from eqbench.report.matrix import WORDS, check_table, matrix
 from eqbench.report.naming import (
     SAME_PAYOFF,
@@ -32,6 +32,7 @@ from eqbench.report.naming import (
     verdict_texts,
 )
 from eqbench.report.naming import found as found_by
+from eqbench.report.played import played_table
 from eqbench.report.rows import EXACT_ZERO, FORMATS, RUN, SOLVER, Cell, Column, Report, Row, Table
 from eqbench.report.trials import (
     INTERVAL,
@@ -41,6 +42,7 @@ from eqbench.report.trials import (
     Trials,
     arranged,
     began,
+    declared_words,
     described,
     entries_of,
     labels,
@@ -61,6 +63,7 @@ _BUDGETS = ("limit", "timeout", "memory")
 MOST_REASONS = 24  # of a status in a note
 # of a game, with a row each of several seeds: where people read along, and elsewhere
 FEW_CELLS, MOST_CELLS = 24, 500
+MOST_PLAYED = 30  # games of a run of which those with cards have tables of what is played
 LONG = (
     "medians of {:,} cells; k/n: k of n cells; eqbench report RUN --table cells has a row for "
     "each, --summary more statistics"
@@ -143,7 +146,8 @@ def report_on(
     """
     entries = entries or entries_of(runs)
     tables = [matrix(runs, entries, view.table or "")] if view.is_matrix else []
-    for title, group in titled(entries) if not view.is_matrix else ():
+    games = titled(entries) if not view.is_matrix else []
+    for title, group in games:
         finished = [entry for entry in group if entry.record.status != "interrupted"]
         is_long = summarize is None and len(group) > max(few, len(trials(group)))
         if finished and summarize:
@@ -153,10 +157,16 @@ def report_on(
             table = cell_table(cells, view, with_game=False, medians=is_long)
             table = replace(table, notes=(LONG.format(len(cells)),) * is_long)
         found = equilibria_tables(title, group, always=bool(summarize))
-        words = () if found else explained(equilibria(group))
+        known = equilibria(group)
+        words = () if found else explained(known)
         remarks = (*table.notes, *words, *cell_notes(group))
         tables.append(replace(table, title=title, notes=remarks, lines=described(group[0])))
         tables += found
+        has_words = len(games) == 1 or declared_words(group[0].record.game_spec) is not None
+        if has_words and len(games) <= MOST_PLAYED and not summarize:
+            tables += filter(None, [played_table(known)])
+    if len(games) > MOST_GAMES and not summarize:
+        tables.append(Table("All games", lines=tuple(overview(games)), topic="equilibria found"))
     notes: list[str] = []
     for run in runs:
         if run.missing:
@@ -166,8 +176,9 @@ def report_on(
             why = f"{run.path} was resumed with another plan"
             notes.append(f"{run.outdated} stored cells are not shown: {why}")
         notes += run.notes
-    known = () if view.is_matrix else answer(entries, sum(run.planned for run in runs))
-    return Report(tuple(tables), notes=tuple(notes), answer=known)
+    planned = sum(run.planned for run in runs)
+    said = () if view.is_matrix else answer(entries, planned)
+    return Report(tuple(tables), notes=tuple(notes), answer=said)
 
 
 def cell_table(
