@@ -7,14 +7,11 @@
               | one of these in quotes
 
 Nothing is ever evaluated. Numbers are exact: ``3.2`` is the rational 16/5. A foreign spec is
-one name without options: what OpenSpiel or the file system makes of it is their business. In a list
-of specs a value may be a range of integers, ``random(seed=1..3)``, which stands for a spec each.
+one name without options: what OpenSpiel or the file system makes of it is their business.
 """
 
 from __future__ import annotations
 
-import itertools
-import math
 import re
 from dataclasses import dataclass
 from fractions import Fraction
@@ -30,11 +27,6 @@ PREFIXES = {OPENSPIEL: "a game of OpenSpiel", "gambit:": "a game of Gambit's cat
 GAME_FILES = (".efg", ".nfg")
 MOST_CHARACTERS = 10_000
 FOREIGN_HINT = "a game file ends in .efg or .nfg; further games are openspiel:NAME and gambit:NAME"
-RANGE_HINT = (
-    "where several may be named a range of integers stands for one of each, as in random(seed=1..3); "
-    "other values need a spec each, separated by commas"
-)
-MOST_VALUES = 10_000  # of ranges in a spec
 PLUGIN_HINT = "one of a plugin needs --plugin FILE, or in Python an import"
 
 _SURROGATE = re.compile("[\ud800-\udfff]")  # stands for a byte of a file's name that is not UTF-8
@@ -56,8 +48,11 @@ _PARTS = {
     "value": "a value (number, p/q, word or quoted string)",
     "mark": "')'",
 }
-_RANGE = re.compile(r"(?<==)\s*(\d{1,9}\.\.\d{1,9})\s*(?=[,)])")
 _LISTED = re.compile(r"=\s*([\[{]|[\d.]+(\s*,\s*\d|-\d|\.\.))")  # several values of an option
+_RANGE_HINT = (
+    "; an option has one value: for several give a spec each, 'random(seed=1),random(seed=2)', or in "
+    'an experiment file a range, { name = "random", seed = "1..3" }'
+)
 # Options behind a path. A parenthesis before its end makes it something else.
 _FILE_WITH_OPTIONS = re.compile(r"""\s*["']?([^"'()]+\.[en]fg)["']?\s*\(""", re.IGNORECASE)
 
@@ -178,7 +173,7 @@ def parse_spec(text: str) -> Spec:
 
 
 def split_specs(text: str) -> list[str]:
-    """Split ``a(x=1,y=2),b`` at the commas outside parentheses and quotes; ranges are expanded."""
+    """Split ``a(x=1,y=2),b`` at the commas outside parentheses and quotes."""
     cuts, depth, quote, escaped = [-1], 0, "", False
     for at, char in enumerate(text):
         if quote:
@@ -191,28 +186,7 @@ def split_specs(text: str) -> list[str]:
         if char == "," and depth == 0 and not quote:
             cuts.append(at)
     parts = (text[start + 1 : end].strip() for start, end in pairwise([*cuts, len(text)]))
-    return [spec for part in parts if part for spec in _each_of(part)]
-
-
-def range_of(text: str) -> range:
-    """Integers of ``first..last``, both included; SpecError unless these are 1 to 10,000."""
-    first, last = map(int, text.split(".."))
-    if not first <= last < first + MOST_VALUES:
-        raise SpecError(f"{text!r} is not a range of 1 to {MOST_VALUES:,} integers")
-    return range(first, last + 1)
-
-
-def _each_of(text: str) -> list[str]:
-    """Specs that one with ranges stands for."""
-    parts = [text] if is_foreign(text) or set(text) & {'"', "'"} else _RANGE.split(text)
-    ranges = [range_of(each) for each in parts[1::2]]
-    if math.prod(map(len, ranges)) > MOST_VALUES:
-        raise SpecError(f"the ranges of {text[:99]!r} make more than {MOST_VALUES:,} specs")
-    ends = parts[2::2]
-    return [
-        parts[0] + "".join(f"{value}{end}" for value, end in zip(values, ends, strict=True))
-        for values in itertools.product(*ranges)
-    ]
+    return [part for part in parts if part]
 
 
 def _unreadable(text: str, what: str, at: int) -> SpecError:
@@ -222,5 +196,5 @@ def _unreadable(text: str, what: str, at: int) -> SpecError:
         f"cannot read the spec {text!r}: {what} at position {at}; "
         "the form is name(option=value, ...), for example kuhn(players=3, pot=3.2)"
         + (f"; {FOREIGN_HINT}" if is_foreign_like else "")
-        + (f"; {RANGE_HINT}" if _LISTED.search(text) else "")
+        + (_RANGE_HINT if _LISTED.search(text) else "")
     )

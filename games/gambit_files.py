@@ -707,19 +707,10 @@ class CatalogGame:
 
     def build(self) -> GameTree:
         """Checked game tree; raises as for game files, and `SpecError` for an unknown name."""
-        return self._file.build()
-
-    @property
-    def title(self) -> str:
-        """Title of its file."""
-        return self._file.title
-
-    @cached_property
-    def _file(self) -> EfgFile | NfgFile:
         name, files = self.spec.removeprefix(PREFIX), _catalog()
         if name not in files:
             raise SpecError(f"unknown game {name!r} of Gambit's catalog: {nearest(name, files)}")
-        return READERS[files[name].suffix](str(files[name]))
+        return READERS[files[name].suffix](str(files[name])).build()
 
 
 def _catalog() -> dict[str, Path]:

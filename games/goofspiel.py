@@ -20,10 +20,7 @@ from eqbench.model.words import Wording
 
 Prizes = Literal["descending", "ascending"]
 NOBODY = "="
-_KEY = (
-    "Bids 31 after P2 won–a tie: own bids of 3, then of 1; P2 won the first round, and in the second "
-    "the highest bids were equal."
-)
+_KEY = "Bids 31 after P2 won–a tie: own bids of 3, then 1; P2 won round 1, no player round 2."
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ _MOST_SUBJECTS = 40_000  # in all clusters; more would take seconds
 _MOST_NUMBERS = 20_000_000  # frequencies that are compared, and nodes that are swept
 _MOST_TRIED = 5_000_000  # nodes that are swept for what deters players
 _LONGEST_LABEL = 40
-_CERTAIN = 1  # rank up to which clauses have always or never
+_CERTAIN, _OFF_PATH = 1, 5  # ranks up to which clauses have always or never, and of deterrents
 _TELLING = (0, 3, 1, 2, 4)  # ranks of clauses by what they tell of a cluster that is the only one
 
 
@@ -51,7 +51,7 @@ class _Subject:
     where: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Clause:
     """A statement on the play of a cluster.
 
@@ -62,8 +62,8 @@ class Clause:
     actions : indices among the A actions; empty if it is about payoffs
     low, high : frequencies that it allows where play gets to
     rules_out : bool (n,), the other clusters that clearly break it
-    rank : smaller is better among clauses that rule out as many
-    deters : whether it is about what is played where no member gets to
+    rank : smaller is better among clauses that rule out as many; the largest is of one on what is
+        played where no member gets to
     """
 
     text: str
@@ -73,7 +73,6 @@ class Clause:
     high: float
     rules_out: NDArray[np.bool_]
     rank: int
-    deters: bool = False
 
 
 def describe(
@@ -219,14 +218,16 @@ def _apart(
     clusters: Sequence[Sequence[BehaviorProfile]],
 ) -> tuple[Clause, ...] | None:
     """Clauses that hold in a cluster and of which each other cluster breaks one."""
-    others = np.arange(len(clusters)) != at
-    always = [own for own in table.clauses(at, subjects, DIGITS[0]) if own.rank <= _CERTAIN]
-    chosen, left = _covering(always, others)
-    if left.any() or len(text_of(chosen)) > LONGEST:
-        chosen, left = [], others
-        for digits in DIGITS:
-            more, left = _covering(list(table.clauses(at, subjects, digits)), left)
-            chosen += more
+    left, chosen = np.arange(len(clusters)) != at, list[Clause]()
+    for last, digits in ((_CERTAIN, DIGITS[0]), *((math.inf, number) for number in DIGITS)):
+        known = [own for own in table.clauses(at, subjects, digits) if own.rank <= last]
+        while left.any() and known:
+            counts = np.array([np.count_nonzero(clause.rules_out & left) for clause in known])
+            if not counts.max():
+                break
+            best = (known[k] for k in np.flatnonzero(counts == counts.max()))
+            chosen.append(min(best, key=lambda clause: (clause.rank, len(clause.text))))
+            left &= ~chosen[-1].rules_out
     if left.any():
         for clause in _payoff_clauses(game, at, clusters):
             if not left.any():
@@ -237,55 +238,33 @@ def _apart(
     return None if left.any() else tuple(chosen)
 
 
-def _covering(
-    known: Sequence[Clause], left: NDArray[np.bool_]
-) -> tuple[list[Clause], NDArray[np.bool_]]:
-    """Clauses that rule out most of the clusters that are left, and those that none rules out."""
-    chosen = list[Clause]()
-    while left.any() and known:
-        counts = np.array([np.count_nonzero(clause.rules_out & left) for clause in known])
-        if not counts.max():
-            break
-        best = (known[k] for k in np.flatnonzero(counts == counts.max()))
-        chosen.append(min(best, key=lambda clause: (clause.rank, len(clause.text))))
-        left = left & ~chosen[-1].rules_out
-    return chosen, left
-
-
-def _deterrents(
-    game: Game, members: Sequence[BehaviorProfile], room: int
-) -> Iterator[Clause]:
+def _deterrents(game: Game, members: Sequence[BehaviorProfile], room: int) -> Iterator[Clause]:
     """Yield what is played off the path where another player gains most if it is not."""
-    tree, verifier, first = game.tree, Verifier(game.tree), members[0]
+    tree, verifier, first = game.tree, Verifier(game.tree), members[0].probabilities
     played = np.array([profile.probabilities for profile in members])
     reached = np.max([infoset_reach(tree, own) for own in played], axis=0)
-    before = np.asarray(verifier.verify(first).regrets, float)
-    best = CLEAR * tree.payoff_range
-    found: Clause | None = None
+    before, gains = np.asarray(verifier.verify(members[0]).regrets, float), dict[Clause, float]()
     for i in np.flatnonzero((reached <= REACHED) & (np.diff(tree.action_start) > 1)).tolist():
-        own = slice(tree.action_start[i], tree.action_start[i + 1])
-        least, who = played[:, own].min(axis=0), int(tree.infoset_player[i])
-        kept = int(least.argmax())
-        share = math.floor(100 * least[kept] + NEGLIGIBLE) / 100
-        always = bool(least[kept] >= 1 - NEGLIGIBLE)
-        verb = printable(deed(tree.infoset_actions[i][kept], game))
-        often = "" if always else f" at least {share:g} of the time"
-        where, name = _where(tree.infoset_labels[i], game), printable(tree.players[who])
-        text = f"if ever{where}, {name} {'always ' * always}{verb}{often}"
+        own, who = slice(*tree.action_start[i : i + 2].tolist()), int(tree.infoset_player[i])
+        kept = own.start + int(played[:, own].min(axis=0).argmax())
+        least, name = float(played[:, kept].min()), tree.players[who]
+        share, is_sure = math.floor(100 * least + NEGLIGIBLE) / 100, least >= 1 - NEGLIGIBLE
+        where = _where(tree.infoset_labels[i], game)
+        verb = printable(deed(tree.infoset_actions[i][kept - own.start], game))
+        often = f"always {verb}" if is_sure else f"{verb} at least {share:g} of the time"
+        text = f"if ever{where}, {printable(name)} {often}"
         if share <= CLEAR or not where or len(text) + 2 > room:
             continue
-        for action in range(own.start, own.stop):
-            if action != own.start + kept:
-                other = first.probabilities.copy()
-                other[own], other[action] = 0.0, 1.0
-                regrets = verifier.verify(BehaviorProfile.of(tree, other)).regrets
-                gain = float(np.delete(np.asarray(regrets, float) - before, who).max(initial=0.0))
-                if gain > best:
-                    best, low = gain, min(float(least[kept]), 1 - NEGLIGIBLE if always else share)
-                    place, nothing = (own.start + kept,), np.zeros(0, dtype=bool)
-                    found = Clause(text, name, place, low, 1.0, nothing, 5, deters=True)
-    if found:
-        yield found
+        facts = (kept,), min(least, 1 - NEGLIGIBLE if is_sure else share), 1.0
+        clause = Clause(text, name, *facts, np.zeros(0, dtype=bool), _OFF_PATH)
+        for action in {*range(own.start, own.stop)} - {kept}:
+            other = first.copy()
+            other[own], other[action] = 0.0, 1.0
+            regrets = np.asarray(verifier.verify(BehaviorProfile.of(tree, other)).regrets, float)
+            gain = float(np.delete(regrets - before, who).max(initial=0.0))
+            gains[clause] = max(gain, gains.get(clause, 0.0))
+    if gains and max(gains.values()) > CLEAR * tree.payoff_range:
+        yield max(gains, key=gains.__getitem__)
 
 
 def _payoff_clauses(

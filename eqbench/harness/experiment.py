@@ -39,7 +39,7 @@ from eqbench.requests import (
     fields_of,
     to_data,
 )
-from eqbench.spec import MOST_VALUES, GAME_FILES, is_foreign, parse_spec, range_of, split_specs
+from eqbench.spec import GAME_FILES, is_foreign, parse_spec, split_specs
 from eqbench.text import printable, shortened
 
 
@@ -118,6 +118,7 @@ def placed_scheduler(scheduler: str | None, folder: Path) -> str | None:
 
 
 SCHEMA = "eqbench.experiment/1"
+MOST_VALUES = 10_000  # of a range
 FORMATS = ("csv", "html", "md", "tex")
 _OWN = ("schema", "name", "takes", "report", "part")
 SPECS = ("game", "solver")
@@ -413,9 +414,13 @@ def _expanded(table: Mapping[str, Any]) -> Iterator[str]:
 
 def _values(value: Any) -> Sequence[Any]:
     """The value itself, or the integers of a range such as ``0..9``, both ends included."""
-    if isinstance(value, str) and re.fullmatch(r"\d{1,9}\.\.\d{1,9}", value):
-        return range_of(value)
-    return [value]
+    match = re.fullmatch(r"(\d{1,9})\.\.(\d{1,9})", value) if isinstance(value, str) else None
+    if match is None:
+        return [value]
+    first, last = int(match[1]), int(match[2])
+    if not first <= last < first + MOST_VALUES:
+        raise ValueError(f"{value!r} is not a range of 1 to {MOST_VALUES:,} integers")
+    return range(first, last + 1)
 
 
 def _exact(value: Any) -> Any:

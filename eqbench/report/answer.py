@@ -201,8 +201,8 @@ def _missed(games: Sequence[Sequence[RunCell]]) -> Iterator[str]:
 def _not_ok(games: Sequence[Sequence[RunCell]], *, broken: bool = False) -> str:
     """Return which solvers ended otherwise than ok, by status, or only `broken`; empty if none."""
     parts = _ended(games, "ended", broken=broken)
-    has_target = any(entry.record.target for game in games for entry in game)
-    what = "Did not reach the target" if has_target else "Did not end ok"
+    targets = {entry.record.target for game in games for entry in game}
+    what = "Did not reach the target" if any(targets) else "Did not end ok"
     return f"{what}: {'; '.join(parts)}." if parts else ""
 
 

@@ -157,14 +157,13 @@ def report_on(
             table = cell_table(cells, view, with_game=False, medians=is_long)
             table = replace(table, notes=(LONG.format(len(cells)),) * is_long)
         found = equilibria_tables(title, group, always=bool(summarize))
-        known = equilibria(group)
-        words = () if found else explained(known)
+        words = () if found else explained(equilibria(group))
         remarks = (*table.notes, *words, *cell_notes(group))
         tables.append(replace(table, title=title, notes=remarks, lines=described(group[0])))
         tables += found
-        has_words = len(games) == 1 or declared_words(group[0].record.game_spec) is not None
-        if has_words and len(games) <= MOST_PLAYED and not summarize:
-            tables += filter(None, [played_table(known)])
+        few_games = len(games) <= MOST_PLAYED and not summarize
+        if few_games and (len(games) == 1 or declared_words(group[0].record.game_spec)):
+            tables += filter(None, [played_table(equilibria(group))])
     if len(games) > MOST_GAMES and not summarize:
         tables.append(Table("All games", lines=tuple(overview(games)), topic="equilibria found"))
     notes: list[str] = []
@@ -176,9 +175,8 @@ def report_on(
             why = f"{run.path} was resumed with another plan"
             notes.append(f"{run.outdated} stored cells are not shown: {why}")
         notes += run.notes
-    planned = sum(run.planned for run in runs)
-    said = () if view.is_matrix else answer(entries, planned)
-    return Report(tuple(tables), notes=tuple(notes), answer=said)
+    known = () if view.is_matrix else answer(entries, sum(run.planned for run in runs))
+    return Report(tuple(tables), notes=tuple(notes), answer=known)
 
 
 def cell_table(

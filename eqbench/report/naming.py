@@ -120,11 +120,10 @@ def payoff_ranges(members: Sequence[EquilibriumRecord]) -> list[float | str]:
 
 def credible_range(members: Sequence[EquilibriumRecord]) -> str | None:
     """Credible sets of some equilibria, from the least to the most; None if none was judged."""
-    texts = {c["credible"]: credible_text(c) for each in members if (c := each.credible)}
-    least, most = min(texts, default=None), max(texts, default=None)
-    if least is None or least == most:
-        return None if least is None else texts[least]
-    return f"{least}…{texts[most].partition(',')[0]}"
+    known = sorted((c["credible"], credible_text(c)) for own in members if (c := own.credible))
+    if known and known[0][0] < known[-1][0]:
+        return f"{known[0][0]}…{known[-1][1].partition(',')[0]}"
+    return known[0][1] if known else None
 
 
 def marks(labels: Iterable[str]) -> tuple[str, ...]:
@@ -351,7 +350,7 @@ def explained(items: Sequence[FoundEquilibrium]) -> list[str]:
     exact = {item.name for item in items if not item.is_near}
     worded = [item for item in items if item.words and not (item.is_near and item.name in exact)]
     notes = [f"{item.title}: {item.words}" for item in worded]
-    return notes + [*dict.fromkeys(item.meaning for item in items if item.meaning)]
+    return [*notes, *dict.fromkeys(item.meaning for item in items if item.meaning)]
 
 
 def _finders_row(item: FoundEquilibrium, solvers: Iterable[Trials]) -> Row:
