@@ -50,8 +50,8 @@ _PARTS = {
 }
 _LISTED = re.compile(r"=\s*([\[{]|[\d.]+(\s*,\s*\d|-\d|\.\.))")  # several values of an option
 _RANGE_HINT = (
-    "; an option has one value: for several give a spec each, 'random(seed=1),random(seed=2)', or in "
-    'an experiment file a range, { name = "random", seed = "1..3" }'
+    "; an option has one value: for several give a spec each, 'random(seed=1),random(seed=2)', or "
+    'in an experiment file a range, { name = "random", seed = "1..3" }'
 )
 # Options behind a path. A parenthesis before its end makes it something else.
 _FILE_WITH_OPTIONS = re.compile(r"""\s*["']?([^"'()]+\.[en]fg)["']?\s*\(""", re.IGNORECASE)
