@@ -220,11 +220,12 @@ def game_title(typed: str, spec: str) -> str:
 
 
 def described(entry: RunCell) -> tuple[str, ...]:
-    """Lines on what the game of a cell is and what its words mean, as far as it is known."""
+    """Line on what the game of a cell is and what its words mean, as far as it is known."""
     known = BUILTIN_GAMES.get(entry.record.game_spec.partition("(")[0])
     preset = BUILTIN_GAMES.get(entry.record.game.partition("(")[0], known)
     title = preset.summary if preset else shortened(printable(entry.record.game_title))
-    return tuple(filter(None, (title, key_line(declared_words(entry.record.game_spec)))))
+    parts = filter(None, (title, key_line(declared_words(entry.record.game_spec))))
+    return tuple(filter(None, [". ".join(parts)]))
 
 
 def declared_words(spec: str) -> Wording | None:
