@@ -6,15 +6,12 @@ published sets are embedded as data, which the script of the page evaluates with
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from eqbench.documents import read_file
 from eqbench.errors import EqbenchError
 from eqbench.model.inspection import infoset_reach
 from eqbench.model.profile import BehaviorProfile
@@ -23,6 +20,7 @@ from eqbench.model.words import key_line
 from eqbench.report.charts import ShownGame
 from eqbench.report.html.document import Played
 from eqbench.report.naming import FoundEquilibrium, equilibria, spread
+from eqbench.report.played import stored_shares
 from eqbench.report.profile_picture import blocks, most_reached, sets_of
 from eqbench.report.tree_drawing import NEGLIGIBLE
 from eqbench.report.trials import RunCell, began
@@ -80,7 +78,7 @@ def _card(
     for item, entry, candidate in chosen:
         about = _about(item, entry, candidate, shown.facts.titles)
         is_wanted = len(profiles) < MOST_PROFILES and used < room
-        shares = _shares(entry, candidate) if is_wanted else {}
+        shares = stored_shares(entry, candidate) if is_wanted else {}
         if shares and not sets:
             players = list(dict.fromkeys(player for player, *_ in shares))
             by_set = grouped(shares, lambda key: key[:2])
@@ -136,19 +134,3 @@ def _about(
         **{"payoffs": list(candidate.payoffs), "incredible": credible.get("worst_set")},
         "credible": [credible["credible"], credible["sets"]] if credible else None,
     }
-
-
-def _shares(entry: RunCell, candidate: EquilibriumRecord) -> dict[tuple[str, str, str], float]:
-    """Frequencies in a stored profile; none if it is missing or damaged."""
-    if entry.source is None or not candidate.profile:
-        return {}
-    try:
-        behavior = json.loads(read_file(entry.source.path / candidate.profile))["behavior"]
-        return {
-            (player, label, action): float(Fraction(str(share)))
-            for player, sets in behavior.items()
-            for label, shares in sets.items()
-            for action, share in shares.items()
-        }
-    except (OSError, ArithmeticError, ValueError, LookupError, TypeError, AttributeError):
-        return {}  # a page can do without
