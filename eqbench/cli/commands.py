@@ -51,6 +51,7 @@ _GROUPS = {
         "qre": f"{_STUDIES}:QuantalRequest",
         "ranges": f"{_STUDIES}:RangesRequest",
         "prove": f"{_STUDIES}:ProveRequest",
+        "correlated": "eqbench.cli.correlated:correlated",
         "simulate": f"{_STUDIES}:SimulationRequest",
         "stability": f"{_STUDIES}:StabilityRequest",
         "crossplay": f"{_STUDIES}:CrossplayRequest",

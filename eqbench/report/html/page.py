@@ -23,6 +23,7 @@ from eqbench.report.answer import answer
 from eqbench.report.cells import COLUMNS, MOST_CELLS, MOST_REASONS, cell_table, report_on
 from eqbench.report.html import document as html
 from eqbench.report.html.equilibria import played
+from eqbench.report.html.tree import trees
 from eqbench.report.naming import (
     LOOSE,
     FoundEquilibrium,
@@ -101,7 +102,10 @@ def report_page(
             html.Prose(notes, small=True),
             *(_notes(shown, report) if shown else []),
         ],
-        "What is played": [*played(charts.shown_games(first, facts))],
+        "What is played": [
+            *played(charts.shown_games(first, facts)),
+            *trees(charts.shown_games(first, facts)),
+        ],
         "Over seeds": _tables(report, "summary", len(games)) if summarize or is_thin else [],
         "Equilibria": [
             [*drawn(data, "payoffs"), *_sources(games)],
