@@ -38,12 +38,16 @@ class Question(Struct, frozen=True):
 
 
 class Posed(Struct, frozen=True):
-    """A game as it is typed, its canonical spec, and the hash of its tree when it was posed."""
+    """A game as it is typed, its canonical spec, and the hash of its tree when it was posed.
+
+    `sets` are the published sets that together count as a complete list, where it is to be proved.
+    """
 
     name: str
     spec: str
     questions: tuple[QuestionName, ...]
     content: str
+    sets: tuple[str, ...] = ()
 
 
 class Challenge(Struct, frozen=True):
