@@ -83,6 +83,17 @@ def test_bars_and_frames_are_those_of_the_stored_profiles(opened: Watched) -> No
                     assert ("different" in classes) is bool(gap > 5e-4), label
 
 
+def test_an_opened_row_leads_to_what_its_candidate_plays(opened: Watched) -> None:
+    page = opened.page
+    row = page.locator("#matrix-0 tbody tr:has(td.good:not(:nth-child(2)))").last
+    row.click()
+    page.locator("#matrix-0 .details a", has_text="what it plays").first.click()
+    chosen = page.locator("[data-played] select").first.evaluate("s => Number(s.value)")
+    solver = page.evaluate("k => DATA.played['played-0'].profiles[k].solver", chosen)
+    assert solver in row.inner_text()
+    row.click()
+
+
 def test_sliders_show_members_of_the_published_sets(opened: Watched) -> None:
     page, game = opened.page, eqbench.load_game("kuhn3")
     count = len(page.evaluate(f"{CARD}.profiles"))

@@ -18,7 +18,7 @@ from eqbench.model.inspection import infoset_reach
 from eqbench.model.words import key_line
 from eqbench.report.charts import ShownGame
 from eqbench.report.html.document import Played
-from eqbench.report.naming import FoundEquilibrium, equilibria, spread
+from eqbench.report.naming import FoundEquilibrium, described, equilibria, spread
 from eqbench.report.profile_picture import blocks, most_reached, sets_of
 from eqbench.report.tree_drawing import NEGLIGIBLE
 from eqbench.report.trials import RunCell, began
@@ -63,7 +63,7 @@ def _card(
     sets = sets_of(game) if game else []
     players, reach = [*game.tree.players] if game else [], list[Any]()
     for item, entry, candidate in chosen:
-        about = _about(item, entry, candidate, shown.facts.titles)
+        about = _about(item, entry, candidate)
         is_wanted = len(profiles) < MOST_PROFILES and used < room
         shares = _shares(entry, candidate) if is_wanted else {}
         if shares and not sets:
@@ -105,17 +105,14 @@ def _actions(keys: Sequence[tuple[str, str, str]]) -> tuple[str, ...]:
 
 
 def _about(
-    item: FoundEquilibrium,
-    entry: RunCell,
-    candidate: EquilibriumRecord,
-    titles: Mapping[str, tuple[str, str]],
+    item: FoundEquilibrium, entry: RunCell, candidate: EquilibriumRecord
 ) -> dict[str, Any]:
     """Which profile it is, what it pays, and where its file is."""
     identity: dict[str, Any] = dict(candidate.identity or {})
     credible: dict[str, Any] = dict(candidate.credible or {})
     return {
         **{"name": item.title, "run": entry.run, "solver": entry.solver},
-        "title": identity.get("title") or titles.get(item.name, ("", ""))[0],
+        "title": described(identity)["title"],
         **{"seed": entry.record.seed, "where": spread([candidate.identity])},
         **{"path": candidate.profile, "max_regret": candidate.max_regret},
         **{"payoffs": list(candidate.payoffs), "incredible": credible.get("worst_set")},

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from fractions import Fraction
 from itertools import accumulate
 from pathlib import Path
 from statistics import median
@@ -56,8 +54,7 @@ _MOST_EQUILIBRIA = 8  # columns of a matrix
 _IN_MATRIX = ("run", "solver", "status", "max regret", "exploitability", "equilibrium", *TRIAL)
 _MAIN_PACKAGES = ("numpy", "scipy", "numba")
 _MOST_LISTED = 12  # candidates of a cell, of which there may be a thousand
-# of a page that is to stay below two million bytes with 75 cells
-_MOST_CANDIDATES, _MOST_FREQUENCIES = 280, 150_000
+_MOST_CANDIDATES = 280  # of a page that is to stay below two million bytes with 75 cells
 _MATRIX, _INDEX = (convert(COLUMNS[name], tuple[Column, ...]) for name in ("matrix", "index"))
 
 
@@ -339,21 +336,17 @@ def _data(
     shown_keys = {entry.record.key for entry in entries}
     left_out = {cell.key for run in runs for cell in run.cells} - shown_keys
     most = min(_MOST_LISTED, _MOST_CANDIDATES // max(len(entries), 1) + 1)
-    cells = {}
+    cells = []
     for entry in entries:
         record = entry.record
         show = ["eqbench", "show", str(run_of[entry.run].path), cell_name(record), "--candidates"]
-        cells[entry] = record.to_json() | {
+        more = {
             "run": entry.run,
             "candidates": len(record.equilibria),
             "equilibria": [_candidate(item) for item in record.equilibria[:most]],
             "command": printable(shlex.join(show)),
         }
-    shown = []
-    for game in games:
-        own = [(cells[entry], run_of[entry.run].path) for entry in game.entries]
-        sets = _add_strategies(own, _MOST_FREQUENCIES // len(cells))
-        shown.append({"name": game.name, "information_sets": sets})
+        cells.append(record.to_json() | more)
     requests = [
         {
             "name": run.path.absolute().name,
@@ -367,8 +360,8 @@ def _data(
     return {
         "schema": "eqbench.report/1",
         "runs": requests,
-        "games": shown,
-        "cells": [*cells.values()],
+        "games": [{"name": game.name} for game in games],
+        "cells": cells,
     }
 
 
@@ -389,40 +382,6 @@ def _folder(run: StoredRun, place: Path | None) -> str | None:
     except ValueError:  # they are on two drives of Windows
         return None
     return None if relative.startswith("../..") else "" if relative == "." else f"{relative}/"
-
-
-def _add_strategies(cells: Sequence[tuple[dict[str, Any], Path]], most: int) -> list[Any]:
-    """Give cells, each with its run's folder, the strategies for which the page has room.
-
-    Return the information sets with the actions of which a strategy has the frequencies.
-    """
-    actions: dict[tuple[str, ...], int] = {}
-    for cell, folder in cells:
-        strategies: list[list[int] | None] = []
-        for item in cell["equilibria"]:
-            if (len(strategies) + 1) * len(actions) > most:
-                break
-            own = _frequencies(folder / (item["profile"] or ""))
-            actions = actions or own
-            strategies.append([own.get(action, 0) for action in actions] if own else None)
-        if any(strategies):
-            cell["strategies"] = strategies
-    of_set = grouped(actions, lambda action: action[:2]).items()
-    return [(*which, [action for *_, action in own]) for which, own in of_set]
-
-
-def _frequencies(file: Path) -> dict[tuple[str, ...], int]:
-    """Frequencies in a stored profile, in ten-thousandths; none if it is missing or damaged."""
-    try:
-        behavior = json.loads(read_file(file))["behavior"]
-        return {
-            (player, label, action): round(10_000 * Fraction(str(share)))
-            for player, sets in behavior.items()
-            for label, shares in sets.items()
-            for action, share in shares.items()
-        }
-    except (OSError, ArithmeticError, ValueError, LookupError, TypeError, AttributeError):
-        return {}  # a page can do without
 
 
 def index_page(runs: Mapping[str, StoredRun]) -> str:

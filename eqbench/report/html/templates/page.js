@@ -573,13 +573,11 @@ function candidate(cell, item, rank) {
   const lines = facts.map(([name, text]) =>
     make("div", {}, make("dt", {}, name), make("dd", {}, text)),
   );
-  const strategy = cell.strategies?.[rank];
   return make(
     "div",
     { class: "candidate" },
-    make("h4", {}, `candidate ${rank}`, fileLink(cell, item.profile, "profile")),
+    make("h4", {}, `candidate ${rank}`, fileLink(cell, item.profile, "profile"), playedLink(cell, item)),
     make("dl", {}, ...lines),
-    strategy ? strategies(cell, strategy) : null,
   );
 }
 
@@ -590,23 +588,22 @@ function fileLink(cell, path, text) {
   return make("a", { href: address, class: "file" }, text);
 }
 
-// Frequencies are stored in ten-thousandths, of all actions in turn.
-function strategies(cell, values) {
-  const game = GAMES.find(({ name }) => name === CELLS.get(cell.place).game);
-  const text = ([action, share]) => (share === 1 ? action : `${action} ${share}`);
-  let at = 0;
-  const parts = new Map();
-  for (const [player, label, actions] of game.information_sets) {
-    const own = actions.map((action, k) => [action, values[at + k] / 10000]);
-    at += actions.length;
-    const played = own.filter(([, share]) => share > 0).map(text);
-    if (!parts.has(player)) parts.set(player, []);
-    parts.get(player).push(make("li", {}, make("b", {}, label), ` ${played.join(", ")}`));
+// A link to the card that shows what a candidate plays, if its profile is on the page.
+function playedLink(cell, item) {
+  for (const [id, { profiles }] of Object.entries(DATA.played ?? {})) {
+    const place = profiles.findIndex(({ run, path }) => run === cell.run && path && path === item.profile);
+    if (place < 0) continue;
+    const onclick = (event) => {
+      event.preventDefault();
+      const card = document.getElementById(id);
+      const select = card.querySelector("select");
+      select.value = place;
+      select.dispatchEvent(new Event("input"));
+      card.scrollIntoView();
+    };
+    return make("a", { href: `#${id}`, class: "file", onclick }, "what it plays");
   }
-  const lists = [...parts].map(([player, items]) =>
-    make("div", {}, make("h5", {}, player), make("ul", {}, ...items)),
-  );
-  return make("details", {}, make("summary", {}, "strategies by information set"), ...lists);
+  return null;
 }
 
 const KEY =
@@ -633,18 +630,14 @@ function folded(place) {
 
 function report(place) {
   const cell = DATA.cells[place];
-  cell.place = Number(place);
   const shown = cell.equilibria;
-  const told = (cell.strategies ?? []).filter(Boolean).length;
   const made = `key ${cell.key}, ${cell.solver_spec} ${cell.solver_version} on ${cell.game_spec}`;
-  const left =
-    `To keep this page small it has ${shown.length} of ${cell.candidates} candidates, ` +
-    `${told} with strategies. All of them: `;
+  const left = `This page has ${shown.length} of ${cell.candidates} candidates. All of them: `;
   const notes = [
     cell.reason ? make("p", {}, cell.reason) : null,
     make("p", {}, fileLink(cell, cell.log, "log"), fileLink(cell, cell.trace, "trace")),
     cell.candidates ? null : make("p", {}, "There is no measured profile."),
-    cell.candidates > told ? make("p", {}, left, make("code", {}, cell.command)) : null,
+    cell.candidates > shown.length ? make("p", {}, left, make("code", {}, cell.command)) : null,
   ];
   const items = shown.map((item, rank) => candidate(cell, item, rank));
   const key = make("p", { class: "notes", title: KEY }, made);
