@@ -39,7 +39,8 @@ def played(games: Sequence[ShownGame]) -> Iterator[Played]:
         card, used = _card(shown, [*_chosen(equilibria(began(shown.entries)))], room)
         room -= used
         if card:
-            yield Played(f"played-{place}", shown.name, str(place), card)
+            while_shown = str(place) if len(games) > 1 else ""
+            yield Played(f"played-{place}", shown.name, while_shown, card)
 
 
 def _chosen(

@@ -50,6 +50,7 @@ from eqbench.text import grouped, printable, seconds, small
 
 TEXTS = read_data("html/texts")
 _MOST_EQUILIBRIA = 8  # columns of a matrix
+_MOST_NAMED = 3  # games in the title
 # columns of cells that say no more than the matrix, or what stands elsewhere on the page
 _IN_MATRIX = ("run", "solver", "status", "max regret", "exploitability", "equilibrium", *TRIAL)
 _MAIN_PACKAGES = ("numpy", "scipy", "numba")
@@ -89,14 +90,18 @@ def report_page(
     if unread := [cell_name(entry.record) for entry in shown if entry.snapshots is None]:
         notes.append(TEXTS["unread"].format(cells=first_of(unread)))
     found = _tables(report, "found", len(games))
+    plays, figures = [*played(charts.shown_games(first, facts))], drawn(data, "answer", "regret")
+    is_one = len(games) == 1
+    if is_one:  # next to its table; first where regrets do not differ
+        figures[0 if _are_alike(data["cells"]) else 1 : 0] = plays
     parts: dict[str, Sequence[html.Block]] = {
         "What was found": [
-            *([overview(games)] if len(games) > 1 else []),
-            [*matrices, html.Tabs(drawn(data, "answer", "regret"))],
+            *([] if is_one or not games else [overview(games)]),
+            [*matrices, html.Tabs(figures)],
             html.Prose(notes, small=True),
             *(_notes(shown, report) if shown else []),
         ],
-        "What is played": [*played(charts.shown_games(first, facts))],
+        "What is played": [] if is_one else plays,
         "Over seeds": _tables(report, "summary", len(games)) if summarize or is_thin else [],
         "Equilibria": [
             [*drawn(data, "payoffs"), *_sources(games)],
@@ -109,10 +114,17 @@ def report_page(
     }
     values = _data(runs, shown, charts.shown_games(first, facts), place)
     values |= {"solvers": data.pop("solvers"), "datasets": data}
-    names = first_of([game.name for game in games], 4)
-    title = f"eqbench on {names}" if names else "eqbench report"
+    names = [game.name for game in games]
+    on = first_of(names) if len(names) <= _MOST_NAMED else counted(len(names), "game")
+    title = f"eqbench on {on}" if names else "eqbench report"
     lead = [*(described(first[0]) if len(games) == 1 else ()), *report.answer]
     return html.document(title, parts, lead=lead, data=values)
+
+
+def _are_alike(cells: charts.Rows) -> bool:
+    """Whether cells ended with the same max regret, up to rounding."""
+    measured = ((row["max_regret"], row["floor"]) for row in cells)
+    return len({max(regret, floor) for regret, floor in measured if regret is not None}) < 2
 
 
 def drawn(data: Mapping[str, charts.Rows], *names: str, **values: str) -> list[html.ChartBlock]:

@@ -211,8 +211,8 @@ function play(game) {
   state.game = game;
   document.querySelector("#solvers select").value = game;
   showChoices();
-  redraw();
   refresh();
+  redraw();
 }
 
 // -- charts ------------------------------------------------------------------------------------
@@ -355,9 +355,18 @@ function controls(name) {
   }
 }
 
+// Of what is not displayed the width is not known.
+const isDisplayed = (name) => !document.querySelector(`#${CSS.escape(name)}.empty:not(.tabs > *)`);
+
 function redraw(names = [...drawn.keys()]) {
-  names.forEach(draw);
+  names.filter(isDisplayed).forEach(draw);
   writeAddress();
+}
+
+// Bring a card to the front and into view.
+function reveal(id) {
+  document.querySelector(`[role=tab][aria-controls="${id}"]`)?.click();
+  document.getElementById(id).scrollIntoView();
 }
 
 function startTabs(place) {
@@ -380,6 +389,14 @@ function startTabs(place) {
   });
   if (cards.length > 1) place.prepend(make("div", { role: "tablist" }, ...buttons));
   show(cards.find((card) => state.tabs.has(card.id)) ?? cards[0]);
+  const played = cards.find((card) => card.matches(".played"));
+  if (!played) return;
+  const onclick = (event) => {
+    event.preventDefault();
+    reveal(played.id);
+  };
+  const link = make("a", { href: `#${played.id}`, onclick }, played.querySelector("h3").textContent);
+  document.querySelector("nav li").after(make("li", {}, link));
 }
 
 function startCharts() {
@@ -407,7 +424,7 @@ function startCharts() {
 function toPaper(isOn) {
   if (isPrinted === isOn) return;
   isPrinted = isOn;
-  Object.keys(SPECS).forEach(draw);
+  Object.keys(SPECS).filter(isDisplayed).forEach(draw);
 }
 
 const tip = make("div", { id: "tip", role: "tooltip", hidden: true });
@@ -595,11 +612,10 @@ function playedLink(cell, item) {
     if (place < 0) continue;
     const onclick = (event) => {
       event.preventDefault();
-      const card = document.getElementById(id);
-      const select = card.querySelector("select");
+      const select = document.querySelector(`#${id} select`);
       select.value = place;
       select.dispatchEvent(new Event("input"));
-      card.scrollIntoView();
+      reveal(id);
     };
     return make("a", { href: `#${id}`, class: "file", onclick }, "what it plays");
   }
