@@ -253,9 +253,9 @@ class FoundEquilibrium:
     @cached_property
     def meaning(self) -> str:
         """Meaning of the parameter that says where candidates are: ``β: how often …``, or empty."""
-        meaning, identity = self._known("meaning"), self.members[0].identity or {}
-        leading = symbol(printable(identity.get("leading") or ""))
-        return f"{leading}: {meaning}" if meaning and self.where else ""
+        identity: Identity = self.members[0].identity or {}
+        meaning, leading = self._known("meaning"), printable(identity.get("leading") or "")
+        return f"{symbol(leading)}: {meaning}" if meaning and self.where else ""
 
     @cached_property
     def _texts(self) -> dict[str, str]:

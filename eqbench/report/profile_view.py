@@ -137,6 +137,16 @@ def figures_table(
         notes.append("Regrets around 1e-16 are rounding; eqbench verify --exact tells.")
     columns = [Column(title, **own) for title, own in _DATA["figures"].items() if title in sides]
     values = zip_longest(*(sides[column.title] for column in columns))
+    rows = tuple(Row.of(columns, row) for row in values)
+    lines = identity_lines(found, is_equilibrium=is_equilibrium, wording=wording)
+    return Table("", tuple(columns), rows, tuple(notes), lines=tuple(lines))
+
+
+def identity_lines(
+    found: dict[str, Any], *, is_equilibrium: bool, wording: Wording | None = None
+) -> Sequence[str]:
+    """Lines on which equilibrium a candidate is, as JSON values have it, and of which kind."""
+    exact = found.get("exact")
     identity: dict[str, Any] = found["identity"] or {}
     identity = identity and identity | described(identity)
     off_path = identity.get("off_path", {})
@@ -149,10 +159,7 @@ def figures_table(
         "closeness": _DATA["closeness"].get(kind_of_match(identity)) if identity else None,
         "differences": sorted(off_path.items(), key=lambda item: -abs(item[1])),
     }
-    rows = tuple(Row.of(columns, row) for row in values)
-    return Table(
-        "", tuple(columns), rows, tuple(notes), lines=filled("identity", facts, **_FILTERS)
-    )
+    return filled("identity", facts, **_FILTERS)
 
 
 def _sets_table(player: str, sets: Sequence[dict[str, Any]], wording: Wording | None) -> Table:

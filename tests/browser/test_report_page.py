@@ -415,10 +415,10 @@ def test_opened_rows_say_what_kind_of_equilibrium_it_is(browser: Any, tmp_path: 
     details = " ".join(page.locator("#matrix-0 tr.details").inner_text().split())
     for said in (
         "43/48, worst 2.5 at P1 <b>",
-        "undominated actions only",
-        "subgame-perfect 7/9",
+        "undominated not judged",
+        "in 7 of 9 proper subgames",
         "sequential refuted",
-        "quasi-strict yes, index -1",
+        "quasi-strict yes, with index -1",
     ):
         assert said in details
     page.close()

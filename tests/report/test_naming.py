@@ -15,7 +15,15 @@ from helpers.runs import cell, identified, identity, with_candidate, without_fig
 
 from eqbench.report.cells import report_on
 from eqbench.report.exports import results_csv
-from eqbench.report.naming import MOST_CLUSTERS, decimal, described, kind_of_match, label, marks, order
+from eqbench.report.naming import (
+    MOST_CLUSTERS,
+    decimal,
+    described,
+    kind_of_match,
+    label,
+    marks,
+    order,
+)
 from eqbench.report.rows import FORMATS, Report, Table
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import read_run

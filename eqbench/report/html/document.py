@@ -123,7 +123,7 @@ def page_table(table: ReportTable, name: str, **look: Any) -> Table:
 class Tabs:
     """Cards of which one is shown at a time, the first until a reader chooses."""
 
-    cards: Sequence[ChartBlock | Played]
+    cards: Sequence[Block]
 
 
 # Blocks in a list stand side by side, one below the other on narrow screens.

@@ -7,7 +7,7 @@ published sets are embedded as data, which the script of the page evaluates with
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -105,9 +105,7 @@ def _actions(keys: Sequence[tuple[str, str, str]]) -> tuple[str, ...]:
     return tuple(action for *_, action in keys)
 
 
-def _about(
-    item: FoundEquilibrium, entry: RunCell, candidate: EquilibriumRecord
-) -> dict[str, Any]:
+def _about(item: FoundEquilibrium, entry: RunCell, candidate: EquilibriumRecord) -> dict[str, Any]:
     """Which profile it is, what it pays, and where its file is."""
     identity: dict[str, Any] = dict(candidate.identity or {})
     credible: dict[str, Any] = dict(candidate.credible or {})

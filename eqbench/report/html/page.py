@@ -14,6 +14,7 @@ from typing import Any
 
 from eqbench.documents import convert, read_file
 from eqbench.errors import counted, first_of
+from eqbench.model.words import Wording
 from eqbench.report import charts, read_data
 from eqbench.report.answer import answer
 from eqbench.report.cells import COLUMNS, MOST_CELLS, MOST_REASONS, cell_table, report_on
@@ -27,6 +28,7 @@ from eqbench.report.naming import (
     kind_of_match,
     spread,
 )
+from eqbench.report.profile_view import identity_lines
 from eqbench.report.rows import SOLVER, TONES, Cell, Column, Report, mebibytes
 from eqbench.report.trials import (
     REGRETS,
@@ -90,10 +92,11 @@ def report_page(
     if unread := [cell_name(entry.record) for entry in shown if entry.snapshots is None]:
         notes.append(TEXTS["unread"].format(cells=first_of(unread)))
     found = _tables(report, "found", len(games))
-    plays, figures = [*played(charts.shown_games(first, facts))], drawn(data, "answer", "regret")
-    is_one = len(games) == 1
+    plays, is_one = [*played(charts.shown_games(first, facts))], len(games) == 1
+    figures: list[html.Block] = [*drawn(data, "answer", "regret")]
     if is_one:  # next to its table; first where regrets do not differ
-        figures[0 if _are_alike(data["cells"]) else 1 : 0] = plays
+        at = 0 if _are_alike(data["cells"]) else 1
+        figures[at:at] = plays
     parts: dict[str, Sequence[html.Block]] = {
         "What was found": [
             *([] if is_one or not games else [overview(games)]),
@@ -349,13 +352,14 @@ def _data(
     left_out = {cell.key for run in runs for cell in run.cells} - shown_keys
     most = min(_MOST_LISTED, _MOST_CANDIDATES // max(len(entries), 1) + 1)
     cells = []
+    wordings = {entry: game.facts.wording for game in games for entry in game.entries}
     for entry in entries:
-        record = entry.record
+        record, words = entry.record, wordings[entry]
         show = ["eqbench", "show", str(run_of[entry.run].path), cell_name(record), "--candidates"]
         more = {
             "run": entry.run,
             "candidates": len(record.equilibria),
-            "equilibria": [_candidate(item) for item in record.equilibria[:most]],
+            "equilibria": [_candidate(item, entry, words) for item in record.equilibria[:most]],
             "command": printable(shlex.join(show)),
         }
         cells.append(record.to_json() | more)
@@ -377,12 +381,15 @@ def _data(
     }
 
 
-def _candidate(item: EquilibriumRecord) -> dict[str, Any]:
-    """A candidate without the long list of where it behaves differently off the path."""
+def _candidate(item: EquilibriumRecord, entry: RunCell, words: Wording | None) -> dict[str, Any]:
+    """A candidate in words too, without the long list of where it differs off the path."""
+    own, allowed = item.to_json(), entry.record.tolerance
+    is_equilibrium = item.refuted is None and (allowed is None or item.max_regret <= allowed)
+    own["lines"] = identity_lines(own, is_equilibrium=is_equilibrium, wording=words)
     if item.identity is None:
-        return item.to_json()
-    match, identity = kind_of_match(item.identity), {**item.identity, "off_path": {}}
-    return item.to_json() | {"match": match, "identity": identity}
+        return own
+    identity = {**item.identity, "off_path": {}}
+    return own | {"match": kind_of_match(item.identity), "identity": identity}
 
 
 def _folder(run: StoredRun, place: Path | None) -> str | None:

@@ -555,40 +555,18 @@ const number = (value, digits = 6) =>
 
 const regret = (value) => (value > 0 ? value.toExponential(2) : "0");
 
-function credible({ sets, credible: count, worst, worst_set: where, exact }) {
-  const loss = exact?.length <= 20 ? exact : number(worst);
-  return `${count}/${sets}` + (where ? `, worst ${loss} at ${where.join(" ")}` : "");
-}
-
-function kindFacts({ undominated, subgame_perfect: subgames, sequential, quasi_strict, index }) {
-  const { proper, perfect } = subgames;
-  const strict = quasi_strict ? `yes, ${index ? `index ${index}` : "no index"}` : "no";
-  return [
-    ["undominated", undominated],
-    ["subgame-perfect", proper ? `${perfect}/${proper}` : "no proper subgame"],
-    ["sequential", sequential],
-    ["quasi-strict", quasi_strict === null ? "" : strict],
-  ];
-}
-
 function candidate(cell, item, rank) {
-  const { identity } = item;
-  const parameters = Object.entries(identity?.parameters ?? {});
   const isExact = item.exact && item.max_regret === 0;
   const facts = [
     ["max regret", isExact ? "0 exactly" : regret(item.max_regret)],
     ["NashConv", regret(item.nash_conv)],
     ["payoffs", item.payoffs.map((payoff) => number(payoff)).join("  ")],
-    ["equilibrium", identity ? `${identity.name} (${item.match})` : "none known"],
-    ["parameters", parameters.map(([name, value]) => `${name}=${number(value, 4)}`).join("  ")],
-    ["credible", item.credible ? credible(item.credible) : ""],
-    ...(item.kind ? kindFacts(item.kind) : []),
-    ...Object.entries(item.verdicts ?? {}).map(([name, { label }]) => [name, label]),
+    ...item.lines.map((line) => line.trim().match(/^(?:([^:]*): )?(.*)$/).slice(1)),
     ["profile", item.claim],
     ["refuted", item.refuted ?? ""],
   ].filter(([, text]) => text !== "");
   const lines = facts.map(([name, text]) =>
-    make("div", {}, make("dt", {}, name), make("dd", {}, text)),
+    make("div", {}, make("dt", {}, name ?? ""), make("dd", {}, text)),
   );
   return make(
     "div",
