@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 from eqbench.documents import convert
+from eqbench.errors import UsageError
 from eqbench.report import read_data
 from eqbench.report.answer import MOST_GAMES, answer, overview
 from eqbench.report.matrix import WORDS, check_table, matrix
@@ -114,6 +115,8 @@ class View:
     def __post_init__(self) -> None:
         chosen = {"columns": self.columns, "summary": self.summary, "sort": self.sort != "status"}
         check_table(self.table, others=[name for name, value in chosen.items() if value])
+        if self.summary and self.columns:
+            raise UsageError("a summary has columns of its own; leave out summary or columns")
 
     @property
     def summarize(self) -> bool | None:
