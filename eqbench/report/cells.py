@@ -27,6 +27,7 @@ from eqbench.report.naming import (
     verdict_texts,
 )
 from eqbench.report.naming import found as found_by
+from eqbench.report.recall import recall_table
 from eqbench.report.rows import EXACT_ZERO, FORMATS, RUN, SOLVER, Cell, Column, Report, Row, Table
 from eqbench.report.trials import (
     INTERVAL,
@@ -131,8 +132,8 @@ def report_on(
 ) -> Report:
     """Answer and tables about one or several runs, with notes on what is missing or damaged.
 
-    With `summarize` there are statistics of each game and solver instead of a row per cell, and
-    all tables of equilibria; with None games with more than `few` cells of several seeds have
+    With `summarize` there are statistics of each game and solver instead of a row per cell, all
+    tables of equilibria, and recall over games; with None games with more than `few` cells of several seeds have
     medians. The `entries` of the runs may be known, with what was read for them. A matrix stands
     alone, with what is missing.
     """
@@ -150,6 +151,7 @@ def report_on(
         remarks = (*table.notes, *cell_notes(group))
         tables.append(replace(table, title=title, notes=remarks, lines=described(group[0])))
         tables += equilibria_tables(title, group, always=bool(summarize))
+    tables += recall_table(entries) if summarize else []
     notes: list[str] = []
     for run in runs:
         if run.missing:
