@@ -133,9 +133,9 @@ def report_on(
     """Answer and tables about one or several runs, with notes on what is missing or damaged.
 
     With `summarize` there are statistics of each game and solver instead of a row per cell, all
-    tables of equilibria, and recall over games; with None games with more than `few` cells of several seeds have
-    medians. The `entries` of the runs may be known, with what was read for them. A matrix stands
-    alone, with what is missing.
+    tables of equilibria, and recall over games; with None games with more than `few` cells of
+    several seeds have medians. The `entries` of the runs may be known, with what was read for
+    them. A matrix stands alone, with what is missing.
     """
     entries = entries or entries_of(runs)
     tables = [matrix(runs, entries, view.table or "")] if view.is_matrix else []

@@ -28,16 +28,16 @@ from eqbench.model.tree import FloatArray
 
 Support = tuple[tuple[int, ...], ...]
 
-# Margin of what is discarded in floats, for `SupportSystem.rounding` up to 50.
+# Margin of what is discarded in floats, where P S below is up to 50.
 #
 # Coordinates of boxes are in [0, 1], so a mixture of m actions at a corner, the first of which has
 # what is left, has absolute values of sum L <= max(1, 2m - 3), and by its subtractions an error of
-# at most u m L, u = 2^-53. Gains are at most 1 and off by u. Contracted with all mixtures, sums of m
-# terms each, they are off by at most u P (2 S + N + 2) <= 5 u P S to first order, where P is the
+# at most u m L, u = 2^-53. Gains are at most 1 and off by u. Contracted with all mixtures, sums of
+# m terms each, they are off by at most u P (2 S + N + 2) <= 5 u P S to first order, where P is the
 # product of all L, S the sum of all m, and N <= S. Derivatives have differences of two unit vectors
 # for one mixture: 10 u P S. In K equations with a preconditioner of absolute row sums R, Krawczyk's
-# operator multiplies them by sides of at most 1: R K (10 u P S), and products of K x K matrices with
-# entries up to 2 P add R K (K u P), K < S. The margin is 2e-14 P S = 180 u P S, and in the operator
+# operator multiplies them by sides of at most 1: 10 u P S K R; products of K x K matrices with
+# entries up to 2 P add u P K K R, K < S. The margin is 2e-14 P S = 180 u P S, and in the operator
 # it is multiplied by K R + 1, so it is ten times what is needed. Below 50 it is 1e-12.
 MARGIN = 1e-12
 # Sides are not cut in halves, so that simple fractions do not lie on faces of boxes.

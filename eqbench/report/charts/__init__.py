@@ -230,7 +230,11 @@ def chart(
     name: str, runs: Sequence[StoredRun], facts: Mapping[str, GameFacts] | None = None
 ) -> dict[str, Any]:
     """A chart of runs, one of `CHARTS`, as a whole specification of Vega-Lite; else UsageError."""
-    data = datasets(ranked(entries_of(runs)), facts)
+    return whole(name, datasets(ranked(entries_of(runs)), facts))
+
+
+def whole(name: str, data: Mapping[str, Rows]) -> dict[str, Any]:
+    """A chart with its data, as a specification of Vega-Lite that stands alone."""
     measured = [row for row in data["cells"] if row["max_regret"] is not None]
     games = sorted({row["game"] for row in measured or data["cells"]})
     spec = specification(name, data, game=next(iter(games), ""))
