@@ -14,7 +14,11 @@ from fractions import Fraction
 from random import Random
 from typing import Any
 
+import numpy as np
+
 from eqbench.model.game import Game
+from eqbench.model.inspection import payoff_bounds
+from eqbench.model.tree import GameTree
 from eqbench.proofs.known import Known, Split, known_sets
 from eqbench.proofs.relaxation import Point, Relaxation
 from eqbench.proofs.rows import Algebra, Case, Certificate, Form, Sign, combination, content_hash
@@ -117,6 +121,9 @@ class Prover:
         self.most_splits = 24
         self._start = tree.action_start.tolist()
         self.group = self._groups()
+        self.dominated = _dominated(tree)
+        behind, sets = set(self._behind(self.group)), tree.action_infoset.tolist()
+        self._threats = [a for a in self.dominated if sets[a] in behind]
 
     def lines(self, before: Iterable[str] = ()) -> Iterator[str]:
         """Yield the lines of the proof; :attr:`proof` has the counts and faces afterwards.
@@ -278,25 +285,28 @@ class Prover:
     def _action(self, node: _Open, point: Point | None) -> tuple[int | None, bool]:
         """Open action whose weight times gap is largest at a point, or whose products are worst.
 
-        Also whether that product is above 0, so that the point is no equilibrium.
+        Also whether that product is above 0, so that the point is no equilibrium. A dominated
+        action comes last, as it is played only where the others never lead; but behind a blow-up,
+        where its gap says which weights are not 0, first.
         """
         case, algebra = node.case, self.algebra
         undecided = [a for a in range(algebra.tree.n_actions) if a not in case.out | case.within]
         if not undecided or point is None:
             return (undecided[0], True) if undecided else (None, False)
+        if node.blown and (threats := [a for a in self._threats if a in undecided]):
+            return threats[0], True
         scores = {a: point.at(algebra.weight[a]) * point.at(algebra.gap[a]) for a in undecided}
-        best = max(undecided, key=scores.__getitem__)
+        best = max(undecided, key=lambda a: (scores[a] > _ZERO, a not in self.dominated, scores[a]))
         if scores[best] > _ZERO:
             return best, True
-        errors = dict.fromkeys(undecided, 0.0)
-        sets = algebra.tree.action_infoset
+        sets = algebra.tree.action_infoset.tolist()
+        errors = [0.0] * algebra.tree.n_infosets
         for monomial, value in point.values.items():
-            if len(monomial) == 2 and all(a < algebra.tree.n_actions for a in monomial):
+            if len(monomial) == 2 and monomial[1] < len(sets):
                 error = abs(value - point.values[monomial[:1]] * point.values[monomial[1:]])
-                for a in undecided:
-                    if any(sets[a] == sets[b] for b in monomial):
-                        errors[a] += error
-        return max(undecided, key=errors.__getitem__), False
+                for a in monomial:
+                    errors[sets[a]] += error
+        return max(undecided, key=lambda a: errors[sets[a]]), False
 
     def _groups(self) -> list[int]:
         """Weights whose sum may tend to 0 with sets behind it: of who moves first, one label."""
@@ -336,6 +346,21 @@ class Prover:
         if total and (total, "+") in case.splits.values():
             return [self.group, self._behind(self.group)]
         return None
+
+
+def _dominated(tree: GameTree) -> list[int]:
+    """Actions than which another one of their set pays more, whatever follows."""
+    (low, high), first = payoff_bounds(tree), tree.first_children()
+    found: list[int] = []
+    for infoset, player in enumerate(tree.infoset_player.tolist()):
+        moves = np.arange(len(tree.infoset_actions[infoset]))
+        below = first[np.flatnonzero(tree.infoset == infoset)][:, None] + moves
+        worst, best = low[below, player], high[below, player]
+        for move in moves.tolist():
+            least, most = np.delete(worst, move, axis=1), best[:, [move]]
+            if ((least >= most).all(axis=0) & (least > most).any(axis=0)).any():
+                found.append(int(tree.action_start[infoset]) + move)
+    return found
 
 
 def _range(variable: int, case: Case) -> tuple[Fraction, Fraction]:
