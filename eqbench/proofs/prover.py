@@ -122,8 +122,9 @@ class Prover:
         self._start = tree.action_start.tolist()
         self.group = self._groups()
         self.dominated = _dominated(tree)
-        behind, sets = set(self._behind(self.group)), tree.action_infoset.tolist()
-        self._threats = [a for a in self.dominated if sets[a] in behind]
+        sets = tree.action_infoset.tolist()
+        first = [*(sets[a] for a in self.group), *self._behind(self.group)]
+        self._first = [*self.group, *(a for i in first for a in range(*self._start[i : i + 2]))]
 
     def lines(self, before: Iterable[str] = ()) -> Iterator[str]:
         """Yield the lines of the proof; :attr:`proof` has the counts and faces afterwards.
@@ -151,29 +152,31 @@ class Prover:
             self.proof.elapsed_s = time.monotonic() - begun
         yield _line(self.proof.ending)
 
-    def estimate(self, descents: int = 12, seed: int = 0) -> dict[str, float]:
-        """Return expected nodes, seconds and bytes of the search, from random descents.
+    def estimate(self, time_s: float = 1.0, seed: int = 0) -> dict[str, float]:
+        """Return expected nodes, seconds and bytes of the search, and most nodes by any descent.
 
-        A descent weighs what it meets by the number of cases that it passed by (Knuth 1975,
-        Estimating the efficiency of backtrack programs).
+        A descent looks at all cases of a node, enters one that is open, and weighs what it meets by
+        the number of open cases (Knuth 1975, Estimating the efficiency of backtrack programs).
+        There are three at least, and more until so many seconds are over.
         """
         random, begun = Random(seed), time.monotonic()
-        nodes = size = 0.0
-        visited = 0
-        for _ in range(descents):
-            node, weight, number = self._root(), 1.0, 0
-            while True:
-                kind, value = self._decide(node, number)
-                nodes += weight / descents
-                size += weight / descents * (len(_line({kind: value})) + 20)
-                visited += 1
-                cases = self._cases(node, number, kind, value)
-                if not cases:
-                    break
-                weight *= len(cases)
-                node, number = random.choice(cases), number + 1
-        each_s = (time.monotonic() - begun) / visited
-        return {"nodes": nodes, "seconds": nodes * each_s, "bytes": size}
+        descents: list[float] = []
+        size, visited = 0.0, 0
+        while len(descents) < 3 or time.monotonic() - begun < time_s:
+            cases, weight, nodes, number = [self._root()], 1.0, 0.0, 0
+            while cases:
+                decided = [(node, *self._decide(node, number)) for node in cases]
+                visited += len(cases)
+                nodes += weight * len(cases)
+                size += weight * sum(len(_line({kind: value})) + 20 for _, kind, value in decided)
+                below = [self._cases(node, number, *found) for node, *found in decided]
+                left = [each for each in below if each]
+                cases, weight = random.choice(left) if left else [], weight * len(left)
+                number += 1
+            descents.append(nodes)
+        mean, each_s = sum(descents) / len(descents), (time.monotonic() - begun) / visited
+        found = {"nodes": mean, "most_nodes": max(descents)}
+        return {**found, "seconds": mean * each_s, "bytes": size / len(descents)}
 
     def _root(self) -> _Open:
         case = Case().settle(self.algebra.tree, None)
@@ -286,15 +289,16 @@ class Prover:
         """Open action whose weight times gap is largest at a point, or whose products are worst.
 
         Also whether that product is above 0, so that the point is no equilibrium. A dominated
-        action comes last, as it is played only where the others never lead; but behind a blow-up,
-        where its gap says which weights are not 0, first.
+        action comes last, as it is played only where the others never lead. In a blow-up all that
+        it divides comes first, in order of play: then it is known who leads where.
         """
         case, algebra = node.case, self.algebra
         undecided = [a for a in range(algebra.tree.n_actions) if a not in case.out | case.within]
         if not undecided or point is None:
             return (undecided[0], True) if undecided else (None, False)
-        if node.blown and (threats := [a for a in self._threats if a in undecided]):
-            return threats[0], True
+        for action in self._first if node.blown else ():
+            if action in undecided:
+                return action, True
         scores = {a: point.at(algebra.weight[a]) * point.at(algebra.gap[a]) for a in undecided}
         best = max(undecided, key=lambda a: (scores[a] > _ZERO, a not in self.dominated, scores[a]))
         if scores[best] > _ZERO:
