@@ -68,7 +68,7 @@ def played_table(found: Sequence[FoundEquilibrium]) -> Table | None:
             texts = [
                 _text(of, actions, [starts[k] if k >= 0 else -1 for k in places]) for of in values
             ]
-            is_off = (reach[:, own] < NEGLIGIBLE).all(axis=1).tolist()
+            is_off = np.all(reach[:, own] < NEGLIGIBLE, axis=1)
             texts = [f"({t})" if off else f" {t}" for t, off in zip(texts, is_off, strict=True)]
             where = shortened(printable(f"{words}: {name}" if name else words), _LONGEST)
             shown = {"player": shortened(printable(tree.players[block.player]), _LONGEST)}
