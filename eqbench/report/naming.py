@@ -14,6 +14,7 @@ from itertools import zip_longest
 from typing import Any
 
 from eqbench.documents import convert
+from eqbench.equilibria.published import set_texts
 from eqbench.errors import counted
 from eqbench.model.rational import short_figure
 from eqbench.model.words import Wording, situation
@@ -88,8 +89,8 @@ def places(record: CellRecord) -> tuple[set[int], int, bool] | None:
     ]
     with suppress(KeyError, TypeError, ValueError):  # a stored record may have anything in it
         numbers = {int(place["component"]) for place in known}
-        if known:
-            return numbers, int(known[0]["of"]), bool(known[0]["isolated"])
+        if known and max(numbers) <= (of := int(known[0]["of"])):
+            return numbers, of, bool(known[0]["isolated"])
     return None
 
 
@@ -155,6 +156,17 @@ def kind_of_match(identity: Identity) -> str:
     if identity["strict"]:
         return "strict"
     return "on path" if identity["off_path"] else "up to rounding"
+
+
+def described(identity: Identity) -> dict[str, str]:
+    """Title, family and meaning of the leading symbol of an equilibrium; empty where it has none.
+
+    Those of a published set are as they are now, of others as another version or machine stored
+    them.
+    """
+    known = set_texts(identity["name"])
+    names = ("title", "family", "meaning")
+    return {name: known.get(name) or printable(identity.get(name) or "") for name in names}
 
 
 def spread(identities: Iterable[Identity | None]) -> str:
@@ -258,13 +270,16 @@ class FoundEquilibrium:
     @cached_property
     def meaning(self) -> str:
         """Meaning of the parameter that says where candidates are: ``β: how often …``, or empty."""
-        leading, meaning = self._known("leading"), self._known("meaning")
+        identity: Identity = self.members[0].identity or {}
+        meaning, leading = self._known("meaning"), printable(identity.get("leading") or "")
         return f"{symbol(leading)}: {meaning}" if meaning and self.where else ""
 
+    @cached_property
+    def _texts(self) -> dict[str, str]:
+        return described(self.members[0].identity or {"name": self.name})
+
     def _known(self, what: str) -> str:
-        """A text that its identity has, unless another version stored it."""
-        known: Mapping[str, Any] = self.members[0].identity or {}
-        return shortened(printable(known.get(what) or ""))
+        return shortened(self._texts[what])
 
     def by(self, solver: str) -> list[Sequence[EquilibriumRecord]]:
         """Candidates of each cell of a solver."""

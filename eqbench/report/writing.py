@@ -276,5 +276,4 @@ def game_facts(specs: Iterable[str]) -> Iterator[tuple[str, GameFacts]]:
             for text in (known.source, *signs):
                 sources.setdefault(text, []).append(known.name)
         ends = {known.name: payoff_ends(known) or () for known in known_sets(game)}
-        titles = {known.name: (known.title, known.sentence) for known in known_sets(game)}
-        yield spec, GameFacts(game.tree.payoff_scale, sources, ends, titles, game.wording, game)
+        yield spec, GameFacts(game.tree.payoff_scale, sources, ends, game.wording, game)

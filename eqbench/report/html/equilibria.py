@@ -6,7 +6,7 @@ published sets are embedded as data, which the script of the page evaluates with
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -19,7 +19,7 @@ from eqbench.model.profile_json import profile_from_json, read_profile
 from eqbench.model.words import key_line
 from eqbench.report.charts import ShownGame
 from eqbench.report.html.document import Played
-from eqbench.report.naming import FoundEquilibrium, equilibria, spread
+from eqbench.report.naming import FoundEquilibrium, described, equilibria, spread
 from eqbench.report.played import stored_shares
 from eqbench.report.profile_picture import blocks, most_reached, sets_of
 from eqbench.report.tree_drawing import NEGLIGIBLE
@@ -41,7 +41,8 @@ def played(games: Sequence[ShownGame]) -> Iterator[Played]:
         card, used = _card(shown, [*_chosen(equilibria(began(shown.entries)))], room)
         room -= used
         if card:
-            yield Played(f"played-{place}", shown.name, str(place), card)
+            while_shown = str(place) if len(games) > 1 else ""
+            yield Played(f"played-{place}", shown.name, while_shown, card)
 
 
 def _chosen(
@@ -62,7 +63,7 @@ def best_profiles(shown: ShownGame) -> Iterator[tuple[dict[str, Any], BehaviorPr
         with suppress(OSError, EqbenchError):  # a page can do without
             if game and entry.source and candidate.profile:
                 data = read_profile(str(entry.source.path / candidate.profile))
-                about = _about(item, entry, candidate, shown.facts.titles)
+                about = _about(item, entry, candidate)
                 yield about, profile_from_json(game.tree, data)
 
 
@@ -76,7 +77,7 @@ def _card(
     sets = sets_of(game) if game else []
     players, reach = [*game.tree.players] if game else [], list[Any]()
     for item, entry, candidate in chosen:
-        about = _about(item, entry, candidate, shown.facts.titles)
+        about = _about(item, entry, candidate)
         is_wanted = len(profiles) < MOST_PROFILES and used < room
         shares = stored_shares(entry, candidate) if is_wanted else {}
         if shares and not sets:
@@ -117,18 +118,13 @@ def _actions(keys: Sequence[tuple[str, str, str]]) -> tuple[str, ...]:
     return tuple(action for *_, action in keys)
 
 
-def _about(
-    item: FoundEquilibrium,
-    entry: RunCell,
-    candidate: EquilibriumRecord,
-    titles: Mapping[str, tuple[str, str]],
-) -> dict[str, Any]:
+def _about(item: FoundEquilibrium, entry: RunCell, candidate: EquilibriumRecord) -> dict[str, Any]:
     """Which profile it is, what it pays, and where its file is."""
     identity: dict[str, Any] = dict(candidate.identity or {})
     credible: dict[str, Any] = dict(candidate.credible or {})
     return {
         **{"name": item.title, "run": entry.run, "solver": entry.solver},
-        "title": identity.get("title") or titles.get(item.name, ("", ""))[0],
+        "title": described(identity)["title"],
         **{"seed": entry.record.seed, "where": spread([candidate.identity])},
         **{"path": candidate.profile, "max_regret": candidate.max_regret},
         **{"payoffs": list(candidate.payoffs), "incredible": credible.get("worst_set")},

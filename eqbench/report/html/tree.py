@@ -174,12 +174,17 @@ def played_numbers(play: Play, part: Excerpt, belief: NDArray | None = None) -> 
     is_known = known[tree.action_infoset[actions]]
     return {
         **{"reach": _figures(reach[nodes]), "worth": [_figures(own[inner]) for own in worth]},
-        "belief": _figures(np.where(known[tree.infoset[decided]], weight[decided], None)),
+        "belief": _known(weight[decided], known[tree.infoset[decided]]),
         **{"sets": _figures(play.total(reach)[sets]), "others": _figures(others[sets])},
         "shares": _figures(play.frequency[actions]),
-        "values": _figures(np.where(is_known, values[actions], None)),
-        "gains": _figures(np.where(is_known, gains[actions], None)),
+        "values": _known(values[actions], is_known),
+        "gains": _known(gains[actions], is_known),
     }
+
+
+def _known(values: NDArray, is_known: NDArray[np.bool_]) -> list[Any]:
+    """Figures, None where they are not known."""
+    return _figures(x if known else None for x, known in zip(values, is_known, strict=True))
 
 
 def _figures(values: Iterable[Any]) -> list[Any]:
