@@ -17,7 +17,7 @@ from eqbench.errors import UsageError
 from eqbench.model.builder import payoff_rows
 from eqbench.model.game import Game
 from eqbench.model.inspection import Excerpt, excerpt, move_name, way_to
-from eqbench.model.play import Play, fractions
+from eqbench.model.play import ROUNDING, Play, fractions
 from eqbench.model.profile import BehaviorProfile, completed_rows
 from eqbench.model.rational import short_figure
 from eqbench.model.tree import CHANCE, TERMINAL, GameTree
@@ -152,7 +152,8 @@ def played_numbers(play: Play, part: Excerpt, belief: NDArray | None = None) -> 
         `reach` of nodes; `worth` to each player of nodes that are no ends; `belief` at decision
         nodes; `sets`, the reach of information sets, and `others`, that by chance and the other
         players; `shares` of actions, their `values` given the beliefs, and their `gains` over what
-        is played there, with everybody as prescribed afterwards. None where no belief is known.
+        is played there, with everybody as prescribed afterwards. None where no belief is known;
+        in floats what rounding leaves is 0.
     """
     tree, nodes, others = play.tree, part.nodes, play.total(play.others)
     known, inside = (others > 0).astype(bool), np.flatnonzero(tree.infoset >= 0)
@@ -163,22 +164,25 @@ def played_numbers(play: Play, part: Excerpt, belief: NDArray | None = None) -> 
         weight[free], known = belief[free], known | True
     reach = play.reach(np.zeros(tree.n_nodes, dtype=bool))
     worth = np.array([play.worth(p) for p in range(tree.n_players)], dtype=play.edge.dtype)
-    of_movers, gains = (
-        worth[np.maximum(tree.player, 0), range(tree.n_nodes)],
-        play.mean_gains(weight),
-    )
+    of_movers = worth[np.maximum(tree.player, 0), range(tree.n_nodes)]
+    gains = play.mean_gains(weight)
     values = play.total(weight * of_movers)[tree.action_infoset] + gains
     decided, inner = nodes[tree.infoset[nodes] >= 0], nodes[tree.player[nodes] != TERMINAL]
     sets = np.unique(tree.infoset[decided])
     actions = np.flatnonzero(np.isin(tree.action_infoset, sets))
     is_known = known[tree.action_infoset[actions]]
+    rounding = 0 if play.exact else ROUNDING * abs(play.payoffs).max()
+
+    def settled(payoffs: NDArray) -> NDArray:
+        return np.where(abs(payoffs) > rounding, payoffs, payoffs * 0)
+
     return {
-        **{"reach": _figures(reach[nodes]), "worth": [_figures(own[inner]) for own in worth]},
+        **{"reach": _figures(reach[nodes]), "worth": [*map(_figures, settled(worth[:, inner]))]},
         "belief": _figures(np.where(known[tree.infoset[decided]], weight[decided], None)),
         **{"sets": _figures(play.total(reach)[sets]), "others": _figures(others[sets])},
         "shares": _figures(play.frequency[actions]),
-        "values": _figures(np.where(is_known, values[actions], None)),
-        "gains": _figures(np.where(is_known, gains[actions], None)),
+        "values": _figures(np.where(is_known, settled(values[actions]), None)),
+        "gains": _figures(np.where(is_known, settled(gains[actions]), None)),
     }
 
 
