@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,10 +102,13 @@ def _misfit(game: Game, verifier: Verifier, known: KnownSet, parameters: FloatAr
     return ""
 
 
+@lru_cache(64)
 def some_member(known: KnownSet) -> FloatArray:
-    """Parameters (K,) of a member of a set."""
+    """Parameters (K,) of a member of a set; they are read-only."""
     count = len(known.layout.variables)
-    return nearest_member(known, np.full(count, 0.5), np.ones(count))
+    member = nearest_member(known, np.full(count, 0.5), np.ones(count))
+    member.flags.writeable = False
+    return member
 
 
 def nearest_member(known: KnownSet, frequencies: FloatArray, reach: FloatArray) -> FloatArray:

@@ -134,6 +134,23 @@ def documents() -> tuple[dict[str, Any], ...]:
     return _documents(os.environ.get(FILES, ""))
 
 
+def set_texts(name: str) -> dict[str, str]:
+    """Title and family of a published set, and the meaning of its leading symbol; else nothing."""
+    return _texts(os.environ.get(FILES, "")).get(name, {})
+
+
+@cache
+def _texts(paths: str) -> dict[str, dict[str, str]]:
+    return {
+        own["name"]: {
+            **{"title": own.get("title", ""), "family": document.get("family", "")},
+            "meaning": document.get("symbols", {}).get(own.get("leading"), ""),
+        }
+        for document in _documents(paths)
+        for own in document["sets"]
+    }
+
+
 @cache
 def _documents(paths: str) -> tuple[dict[str, Any], ...]:
     found: list[dict[str, Any]] = []

@@ -14,6 +14,7 @@ from itertools import zip_longest
 from typing import Any
 
 from eqbench.documents import convert
+from eqbench.equilibria.published import set_texts
 from eqbench.errors import counted
 from eqbench.model.rational import short_figure
 from eqbench.model.words import Wording, situation
@@ -109,6 +110,23 @@ def handed_over(members: Sequence[EquilibriumRecord]) -> Sequence[EquilibriumRec
     return claimed or members[:1]
 
 
+def payoff_ranges(members: Sequence[EquilibriumRecord]) -> list[float | str]:
+    """Payoffs of some equilibria: of each player one, or from the least to the largest."""
+    payoffs: list[float | str] = []
+    for own in zip(*(member.payoffs for member in members), strict=True):
+        low, high = min(own), max(own)
+        payoffs.append(low if high - low <= SAME_PAYOFF else f"{low:+z.5f}…{high:+z.5f}")
+    return payoffs
+
+
+def credible_range(members: Sequence[EquilibriumRecord]) -> str | None:
+    """Credible sets of some equilibria, from the least to the most; None if none was judged."""
+    known = sorted((c["credible"], credible_text(c)) for own in members if (c := own.credible))
+    if known and known[0][0] < known[-1][0]:
+        return f"{known[0][0]}…{known[-1][1].partition(',')[0]}"
+    return known[0][1] if known else None
+
+
 def marks(labels: Iterable[str]) -> tuple[str, ...]:
     """Explanations of the marks and of the clusters that occur in labels."""
     text = " ".join(labels)
@@ -138,6 +156,17 @@ def kind_of_match(identity: Identity) -> str:
     if identity["strict"]:
         return "strict"
     return "on path" if identity["off_path"] else "up to rounding"
+
+
+def described(identity: Identity) -> dict[str, str]:
+    """Title, family and meaning of the leading symbol of an equilibrium; empty where it has none.
+
+    Those of a published set are as they are now, of others as another version or machine stored
+    them.
+    """
+    known = set_texts(identity["name"])
+    names = ("title", "family", "meaning")
+    return {name: known.get(name) or printable(identity.get(name) or "") for name in names}
 
 
 def spread(identities: Iterable[Identity | None]) -> str:
@@ -241,13 +270,16 @@ class FoundEquilibrium:
     @cached_property
     def meaning(self) -> str:
         """Meaning of the parameter that says where candidates are: ``β: how often …``, or empty."""
-        leading, meaning = self._known("leading"), self._known("meaning")
+        identity: Identity = self.members[0].identity or {}
+        meaning, leading = self._known("meaning"), printable(identity.get("leading") or "")
         return f"{symbol(leading)}: {meaning}" if meaning and self.where else ""
 
+    @cached_property
+    def _texts(self) -> dict[str, str]:
+        return described(self.members[0].identity or {"name": self.name})
+
     def _known(self, what: str) -> str:
-        """A text that its identity has, unless another version stored it."""
-        known: Mapping[str, Any] = self.members[0].identity or {}
-        return shortened(printable(known.get(what) or ""))
+        return shortened(self._texts[what])
 
     def by(self, solver: str) -> list[Sequence[EquilibriumRecord]]:
         """Candidates of each cell of a solver."""
@@ -317,10 +349,7 @@ def equilibria_tables(
         for column in _COLUMNS
         if any(row.values[column.title] is not None for row in rows)
     )
-    exact = {item.name for item in in_rows if not item.is_near}
-    worded = [item for item in in_rows if item.words and not (item.is_near and item.name in exact)]
-    notes = [f"{item.title}: {item.words}" for item in worded]
-    notes += dict.fromkeys(item.meaning for item in in_rows if item.meaning)
+    notes = explained(in_rows)
     if more := len(clusters) - len(shown):
         listed = "eqbench show RUN CELL --candidates lists all that a cell found"
         notes.append(f"{counted(more, 'more cluster')}; {listed}")
@@ -331,6 +360,14 @@ def equilibria_tables(
     return [Table(title, columns, rows, tuple(notes), topic="equilibria found")]
 
 
+def explained(items: Sequence[FoundEquilibrium]) -> list[str]:
+    """What is played in equilibria that were found, and what says where in them: a line each."""
+    exact = {item.name for item in items if not item.is_near}
+    worded = [item for item in items if item.words and not (item.is_near and item.name in exact)]
+    notes = [f"{item.title}: {item.words}" for item in worded]
+    return [*notes, *dict.fromkeys(item.meaning for item in items if item.meaning)]
+
+
 def _finders_row(item: FoundEquilibrium, solvers: Iterable[Trials]) -> Row:
     finders = []
     for trial in solvers:
@@ -338,16 +375,12 @@ def _finders_row(item: FoundEquilibrium, solvers: Iterable[Trials]) -> Row:
             number, cells = len(handed_over(own[0])), len(trial.entries)
             often = f" {len(own)}/{cells}" if cells > 1 else f" ×{number}" * (number > 1)
             finders.append(trial.solver + often)
-    payoffs: list[float | str] = []
-    for own_payoffs in zip(*(member.payoffs for member in item.members), strict=True):
-        low, high = min(own_payoffs), max(own_payoffs)
-        payoffs.append(low if high - low <= SAME_PAYOFF else f"{low:+z.5f}…{high:+z.5f}")
     values = {
         "equilibrium": item.title,
         "solvers": len(finders),
         "best regret": item.members[0].max_regret,
         "family": item.where or None,
-        "payoffs": None if item.is_near else payoffs,  # no player's equilibrium
+        "payoffs": None if item.is_near else payoff_ranges(item.members),  # no player's equilibrium
         "found by": finders,
     }
     return Row(item.title, values)

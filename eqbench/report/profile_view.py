@@ -14,7 +14,7 @@ from eqbench.model.inspection import infosets_as_played
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.words import Wording, key_line, place_in_words, situation
 from eqbench.report import filled, read_data
-from eqbench.report.naming import credible_text, decimal, kind_of_match, symbol
+from eqbench.report.naming import credible_text, decimal, described, kind_of_match, symbol
 from eqbench.report.rows import Column, Report, Row, Table, mebibytes
 from eqbench.report.trials import game_title
 from eqbench.spec import parse_spec
@@ -137,9 +137,18 @@ def figures_table(
         notes.append("Regrets around 1e-16 are rounding; eqbench verify --exact tells.")
     columns = [Column(title, **own) for title, own in _DATA["figures"].items() if title in sides]
     values = zip_longest(*(sides[column.title] for column in columns))
-    # what another version stored has no words
+    rows = tuple(Row.of(columns, row) for row in values)
+    lines = identity_lines(found, is_equilibrium=is_equilibrium, wording=wording)
+    return Table("", tuple(columns), rows, tuple(notes), lines=tuple(lines))
+
+
+def identity_lines(
+    found: dict[str, Any], *, is_equilibrium: bool, wording: Wording | None = None
+) -> Sequence[str]:
+    """Lines on which equilibrium a candidate is, as JSON values have it, and of which kind."""
+    exact = found.get("exact")
     identity: dict[str, Any] = found["identity"] or {}
-    identity = identity and {"title": "", "meaning": ""} | identity
+    identity = identity and identity | described(identity)
     off_path = identity.get("off_path", {})
     facts = {
         **{"identity": identity, "is_equilibrium": is_equilibrium, "unresolved": UNRESOLVED},
@@ -150,10 +159,7 @@ def figures_table(
         "closeness": _DATA["closeness"].get(kind_of_match(identity)) if identity else None,
         "differences": sorted(off_path.items(), key=lambda item: -abs(item[1])),
     }
-    rows = tuple(Row.of(columns, row) for row in values)
-    return Table(
-        "", tuple(columns), rows, tuple(notes), lines=filled("identity", facts, **_FILTERS)
-    )
+    return filled("identity", facts, **_FILTERS)
 
 
 def _sets_table(player: str, sets: Sequence[dict[str, Any]], wording: Wording | None) -> Table:

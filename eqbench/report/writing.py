@@ -13,7 +13,6 @@ from eqbench.equilibria import known_sets
 from eqbench.equilibria.formulas import set_data, tree_data
 from eqbench.equilibria.known import meanings, payoff_ends
 from eqbench.errors import EqbenchError, UsageError, counted, first_of
-from eqbench.model.tree_files import content_hash
 from eqbench.registry import default_registry
 from eqbench.report.answer import MOST_GAMES
 from eqbench.report.cells import DEFAULT, FEW_CELLS, MOST_CELLS, View, report_on
@@ -23,6 +22,7 @@ from eqbench.report.formats import latex, macros, markdown
 from eqbench.report.html.page import index_page, report_page
 from eqbench.report.matrix import check_table, matrix, matrix_csv
 from eqbench.report.naming import symbol
+from eqbench.report.played import small_game
 from eqbench.report.terminal import plain_text, print_report
 from eqbench.report.trials import entries_of, first_trials, titled
 from eqbench.spec import GAME_FILES, is_foreign
@@ -45,7 +45,6 @@ from eqbench.store.stored_run import StoredRun, is_run, read_run
 
 BOARD = "challenge.html"  # the leaderboard of the challenge, next to an index
 SUFFIXES = {"terminal": "txt", "md": "md", "csv": "csv", "tex": "tex", "html": "html"}
-LARGEST_FILE = 20_000  # nodes of a game that is read from its file again
 SUFFIXES["macros"] = "macros.tex"
 
 
@@ -252,11 +251,8 @@ def _with_sets(facts: Mapping[str, GameFacts]) -> Iterator[tuple[str, GameFacts]
 def _of_files(contents: Mapping[str, str]) -> Iterator[tuple[str, GameFacts]]:
     """Canonical specs of small games in files that still are what was run, by their content."""
     for spec, content in contents.items():
-        if spec.lower().endswith(GAME_FILES):
-            with suppress(EqbenchError, OSError):
-                game = default_registry().load_game(spec, max_nodes=LARGEST_FILE)
-                if content == content_hash(game.tree):
-                    yield spec, GameFacts(game=game)
+        if spec.lower().endswith(GAME_FILES) and (game := small_game(spec, content)):
+            yield spec, GameFacts(game=game)
 
 
 def game_facts(specs: Iterable[str]) -> Iterator[tuple[str, GameFacts]]:
@@ -280,5 +276,4 @@ def game_facts(specs: Iterable[str]) -> Iterator[tuple[str, GameFacts]]:
             for text in (known.source, *signs):
                 sources.setdefault(text, []).append(known.name)
         ends = {known.name: payoff_ends(known) or () for known in known_sets(game)}
-        titles = {known.name: (known.title, known.sentence) for known in known_sets(game)}
-        yield spec, GameFacts(game.tree.payoff_scale, sources, ends, titles, game.wording, game)
+        yield spec, GameFacts(game.tree.payoff_scale, sources, ends, game.wording, game)

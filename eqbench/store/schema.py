@@ -219,6 +219,7 @@ class CellId:
     `key` is a hash of all that a result may depend on; cells with equal keys need not be run
     twice. `game` and `solver` are as typed, `game_content` is a hash of the game tree, since the
     spec of a game file is only its path. `repeat` counts cells that are the same in all else.
+    `game_title` is what a game file calls its game.
     `target` is the max regret at which an iterative solver may stop, `tolerance` that up to which
     a profile is an equilibrium.
     """
@@ -234,6 +235,7 @@ class CellId:
     solver_version: Name = ""
     game_content: Name = ""
     repeat: Count = 0
+    game_title: Name = ""
 
     @property
     def id(self) -> CellId:
@@ -340,13 +342,12 @@ class CellRecord(FinishedCell):
         return self if equilibria == self.equilibria else replace(self, equilibria=equilibria)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values; joint play and the time of a repeated cell only if there is any."""
+        """Plain JSON values; without joint play, repeat and title where there is none."""
         values = asdict(replace(self, equilibria=[]))
         values["equilibria"] = [item.to_json() for item in self.equilibria]
-        if not self.repeat:
-            del values["repeat"]
-        if self.joint is None:
-            del values["joint"]
+        for name in ("repeat", "game_title", "joint"):
+            if not values[name]:
+                del values[name]
         return {name: values[name] for name in _KEYS if name in values}
 
     def without_files(self) -> CellRecord:

@@ -215,8 +215,8 @@ class WeightedCFR(CFR):
     """Variants of CFR that weigh discounts and predictions differently.
 
     - DCFR+ and PDCFR+ (Xu et al., IJCAI 2024): discounted and clipped regrets, beta = -inf, without
-      and with prediction, averaging 4 and 5. PDCFR+ is as in the authors' program, and DCFR+ is with
-      shift=3/2.
+      and with prediction, averaging 4 and 5. PDCFR+ is that of the authors' program, and DCFR+ is
+      with shift=3/2.
     - Simple asymmetric PCFR+ (Meng et al., AAAI 2026): predictive CFR+ with asymmetry=2.
 
     Parameters

@@ -15,6 +15,7 @@ from helpers.pages import CLOSING, HOSTILE
 
 import eqbench
 from eqbench.equilibria import known_sets
+from eqbench.model.words import situation
 from eqbench.report.html import equilibria
 from eqbench.report.writing import page_of as page_text
 from eqbench.store.stored_run import read_run
@@ -45,6 +46,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def opened(browser: Any, run: Path) -> Any:  # noqa: F811
     page = Watched(browser, run / "report.html")
+    page.page.locator("nav a", has_text="What is played").click()
     yield page
     page.page.close()
     assert page.complaints == []
@@ -53,6 +55,16 @@ def opened(browser: Any, run: Path) -> Any:  # noqa: F811
 
 def choose(page: Any, side: int, place: int) -> None:
     page.locator("#played-0 select").nth(side).select_option(str(place))
+
+
+def in_words(player: str, label: str) -> str:
+    where = situation(label, eqbench.load_game("kuhn3"))
+    return f"{player} with {where.private} {where.history}"
+
+
+def behavior_of(stored: Any, solver: str) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = stored.profile(solver).to_json()["behavior"]
+    return found
 
 
 def test_bars_and_frames_are_those_of_the_stored_profiles(opened: Watched) -> None:
@@ -64,8 +76,8 @@ def test_bars_and_frames_are_those_of_the_stored_profiles(opened: Watched) -> No
         choose(page, 1, second)
         rows = [
             {
-                label: row
-                for own in stored.profile(profiles[k]["solver"]).to_json()["behavior"].values()
+                in_words(player, label): row
+                for player, own in behavior_of(stored, profiles[k]["solver"]).items()
                 for label, row in own.items()
             }
             for k in (first, second)
@@ -81,6 +93,17 @@ def test_bars_and_frames_are_those_of_the_stored_profiles(opened: Watched) -> No
                 gap = np.abs(np.subtract(behavior[0][label], behavior[1][label])).max()
                 if abs(gap - 5e-4) > 2e-5:
                     assert ("different" in classes) is bool(gap > 5e-4), label
+
+
+def test_an_opened_row_leads_to_what_its_candidate_plays(opened: Watched) -> None:
+    page = opened.page
+    row = page.locator("#matrix-0 tbody tr:has(td.good:not(:nth-child(2)))").last
+    row.click()
+    page.locator("#matrix-0 .details a", has_text="what it plays").first.click()
+    chosen = page.locator("[data-played] select").first.evaluate("s => Number(s.value)")
+    solver = page.evaluate("k => DATA.played['played-0'].profiles[k].solver", chosen)
+    assert solver in row.inner_text()
+    row.click()
 
 
 def test_sliders_show_members_of_the_published_sets(opened: Watched) -> None:
@@ -100,7 +123,9 @@ def test_sliders_show_members_of_the_published_sets(opened: Watched) -> None:
         )
         assert moved is None
         shown = {label: widths for label, widths, _ in page.evaluate(SHOWN, [0, 0])}
-        behavior = np.concatenate([shown[label] for label in game.tree.infoset_labels])
+        players = [game.tree.players[p] for p in game.tree.infoset_player]
+        sets = map(in_words, players, game.tree.infoset_labels)
+        behavior = np.concatenate([shown[words] for words in sets])
         parameters = known.read(known.layout.frequencies(behavior))
         assert known.violations(parameters).max() <= 1e-5  # texts of widths are rounded
         np.testing.assert_allclose(

@@ -101,7 +101,6 @@ def test_sources_and_symbols_of_published_sets_are_handed_over() -> None:
     assert set(of_c11) == set(of_beta) == {first, inner, last}
     assert c11 == "c11 is how often P3 bets with J after check–check"
     assert beta.startswith("β is how often player 2 bluffs")
-    assert set(facts[KUHN3].titles) == {first, inner, last}
     assert situation("2:KB", facts[KUHN3].wording).private == "Q"
     (_, alpha) = facts["kuhn(players=2)"].sources
     assert alpha.startswith("α is how often player 1 bluffs with J")

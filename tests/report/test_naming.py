@@ -15,7 +15,15 @@ from helpers.runs import cell, identified, identity, with_candidate, without_fig
 
 from eqbench.report.cells import report_on
 from eqbench.report.exports import results_csv
-from eqbench.report.naming import MOST_CLUSTERS, decimal, kind_of_match, label, marks, order
+from eqbench.report.naming import (
+    MOST_CLUSTERS,
+    decimal,
+    described,
+    kind_of_match,
+    label,
+    marks,
+    order,
+)
 from eqbench.report.rows import FORMATS, Report, Table
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import read_run
@@ -25,6 +33,20 @@ SZAFRON = {"beta": 0.18934, "b11": 0.1, "b21": 0.1}
 
 def words(*identities: dict[str, Any] | None) -> str:
     return FORMATS["found"](label(identified(cell("01"), *identities)))
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [("szafron:c11=0", "player 3 bluffs with Q only"), ("szafron:9", "what was stored")],
+)
+def test_published_sets_have_their_titles_in_runs_that_lack_or_changed_them(
+    name: str, title: str
+) -> None:
+    for stored in ("", "what was stored"):
+        found = described(identity(name) | {"title": stored})["title"]
+        assert found == (title if name.endswith("=0") else stored)
+    former = {"name": name, "on_path": True}  # of a version that stored no titles
+    assert described(former)["title"] == (title if name.endswith("=0") else "")
 
 
 SKP = {number: identity(f"skp:{number}", parameters={"alpha": 0.5}) for number in "234"}

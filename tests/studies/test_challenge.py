@@ -64,13 +64,11 @@ FILES = {
     "line": _kuhn(1, 6),
     "other": {"game": "kuhn3", "behavior": {}},
 }
-HONEST: list[dict[str, Any]] = [
-    {"game": "battle_of_sexes", "question": "complete", "profiles": ["opera", "football", "mixed"]},
-    {"game": "battle_of_sexes", "question": "welfare", "profiles": ["mixed", "opera"], "claim": 3},
-    {"game": "kuhn2", "question": "exact", "profiles": ["kuhn", "line"], "claim": 12},
-    {"game": "kuhn2", "question": "credible", "profiles": ["kuhn"], "claim": "12"},
-    {"game": "kuhn2", "question": "regret", "profiles": ["kuhn"], "claim": "0", "elapsed_s": 0.5},
-]
+DATA = tomllib.loads((ROOT / "tests" / "data" / "challenge_lies.toml").read_text(encoding="utf-8"))
+HONEST, SEXES = (
+    DATA["honest"],
+    {"game": "battle_of_sexes", "question": "welfare", "profiles": ["opera"]},
+)
 
 
 def _write(
@@ -122,12 +120,6 @@ def test_the_better_answer_has_the_first_place_and_equal_ones_share_it(
     assert places == {"opera": 1, "football": 1, "mixed": 3}
 
 
-KUHN = {"game": "kuhn2", "question": "exact"}
-TIMED = {"game": "kuhn2", "question": "regret", "profiles": ["lie"], "elapsed_s": 1}
-SEXES = {"game": "battle_of_sexes", "question": "welfare", "profiles": ["opera"]}
-DATA = tomllib.loads((ROOT / "tests" / "data" / "challenge_lies.toml").read_text(encoding="utf-8"))
-
-
 def _text(change: Any = (), repeat: Any = (), proof: int | None = None) -> str:
     """The file that a lie comes with."""
     if proof is not None:
@@ -149,30 +141,21 @@ def test_a_lie_has_no_place_and_the_reason_is_given(
     assert lie["reason"] in refused.note
 
 
-OVERSTATED = {
-    "regret": (TIMED | {"claim": "1/1000"}, "2.5e-01"),
-    "welfare": (SEXES | {"claim": 100}, "3"),
-    "credible": (KUHN | {"question": "credible", "profiles": ["kuhn"], "claim": 13}, "all 12"),
-    "exact": (KUHN | {"profiles": ["line"], "claim": 1}, "20 digits"),
-}
-
-
-@pytest.mark.parametrize("question", OVERSTATED)
+@pytest.mark.parametrize("question", DATA["overstated"])
 def test_a_claim_of_more_than_is_there_is_shown_next_to_what_was_measured(
     question: str, tmp_path: Path, measured: Callable[..., Board]
 ) -> None:
-    given, value = OVERSTATED[question]
-    folder = _write(tmp_path / "liar", [given], "liar")
+    case = DATA["overstated"][question]
+    folder = _write(tmp_path / "liar", [DATA["default"][case["default"]] | case["answer"]], "liar")
     (tmp_path / "liar" / "lie").write_text(_changed("P1", "3:KB", {"fold": "1/2", "call": "1/2"}))
     (found,) = measured(folder).answers
-    assert found.measured == value
-    assert found.note == f"claims {given['claim']}"
+    assert (found.measured, found.note) == (case["measured"], f"claims {case['answer']['claim']}")
 
 
 def test_links_pipes_and_folders_are_not_followed(
     tmp_path: Path, measured: Callable[..., Board]
 ) -> None:
-    own = [KUHN | {"profiles": [name]} for name in ("link", "pipe", "folder", "within/kuhn")]
+    own = [HONEST[2] | {"profiles": [name]} for name in ("link", "pipe", "folder", "within/kuhn")]
     folder = _write(tmp_path / "liar", own, "liar")
     _write(tmp_path / "mine", HONEST)
     (tmp_path / "liar" / "link").symlink_to(tmp_path / "mine" / "kuhn")
@@ -201,26 +184,16 @@ def test_the_exit_code_says_whether_all_is_as_claimed(tmp_path: Path) -> None:
     assert codes == [0, 1]
 
 
-WHOLE = {
-    "control character in its name": ({"name": "a\x1b[2Jb"}, "printed"),
-    "no name": ({"name": ""}, "damaged"),
-    "another version": ({"schema": "eqbench.submission/2"}, "damaged"),
-    "no answers": ({"answers": []}, "damaged"),
-    "too many answers": ({"answers": [KUHN] * 1001}, "damaged"),
-    "unknown field": ({"rank": 1}, "damaged"),
-}
-
-
-@pytest.mark.parametrize("what", WHOLE)
+@pytest.mark.parametrize("what", DATA["whole"])
 def test_a_damaged_manifest_is_refused_and_the_others_are_measured(
     what: str, tmp_path: Path, measured: Callable[..., Board]
 ) -> None:
-    more, reason = WHOLE[what]
+    more = dict(DATA["whole"][what])
+    reason = more.pop("reason")
     liar = _write(tmp_path / "liar", HONEST, "liar", more)
-    found = measured(liar, _write(tmp_path / "mine", [SEXES])).answers
-    assert [each.place for each in found] == [1, None]
-    assert reason in found[1].note
-    assert found[1].submission == "liar"
+    placed, refused = measured(liar, _write(tmp_path / "mine", [SEXES])).answers
+    assert (placed.place, refused.place, refused.submission) == (1, None, "liar")
+    assert reason in refused.note
 
 
 def test_a_submission_counts_once_under_any_name_and_a_name_belongs_to_one(
@@ -240,7 +213,9 @@ def test_a_submission_counts_once_under_any_name_and_a_name_belongs_to_one(
 @pytest.mark.usefixtures("measured")
 def test_the_page_shows_names_as_text_and_the_index_links_to_it(tmp_path: Path) -> None:
     name = "<img src=x onerror=alert(1)>"
-    folder = _write(tmp_path / "mine", [SEXES | {"method": "<b>"}, KUHN | {"claim": "<i>"}], name)
+    folder = _write(
+        tmp_path / "mine", [SEXES | {"method": "<b>"}, HONEST[2] | {"claim": "<i>"}], name
+    )
     made = CliRunner().invoke(app, ["publish", str(tmp_path / "site"), "--challenge", folder])
     assert made.exit_code == 0, made.output
     page = (tmp_path / "site" / "challenge.html").read_text()

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.command import accepted, refused
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
@@ -20,7 +21,6 @@ from eqbench.model.game import Game
 from eqbench.model.tree import GameTree
 from eqbench.studies.correlated import correlated
 from eqbench.verification import verify_plan
-from tests.helpers.command import accepted, refused
 
 
 def pure_strategies(tree: GameTree, player: int) -> list[NDArray]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.command import accepted
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
@@ -215,3 +217,18 @@ def test_what_a_solver_sends_is_checked() -> None:
     assert received.misfit
     with pytest.raises(ValueError, match="float64"):
         JointFrame(row.tobytes(), b"", 1)
+
+
+def test_run_shows_the_gap_beside_nash_conv_where_joint_play_was_kept(tmp_path: Path) -> None:
+    solver = "cfr(joint=true,alternating=false,start=random)"
+    words = ("run", "--game", "shapley", "--iterations", "60", "--target", "0", "--solver")
+    told = accepted(*words, f"cfr_plus,{solver}", "--out", "both", cwd=tmp_path).out
+    assert "CCE gap" in told
+    plain, joint = eqbench.load_run(tmp_path / "both")
+    assert plain.joint is None
+    assert joint.joint is not None
+    assert joint.joint["iterations"] == 60
+    here = eqbench.solve("shapley", solver, iterations=60, target=0)
+    assert joint.joint == here.joint
+    frame = eqbench.load_run(tmp_path / "both").frame("cells")
+    assert frame["cce_gap"].isna().tolist() == [True, False]

@@ -60,8 +60,6 @@ class GameFacts:
     sources: Mapping[str, Sequence[str]] = field(default_factory=dict)
     #: payoffs at both ends of published sets, or at the only point, where these can be drawn
     ends: Mapping[str, Sequence[Sequence[float]]] = field(default_factory=dict)
-    #: title and sentence of published sets by their names
-    titles: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     #: what the labels of information sets mean, for :func:`eqbench.model.words.situation`
     wording: Wording | None = None
     #: the game itself, if it was loaded

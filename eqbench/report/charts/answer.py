@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from eqbench.report import COLORS, GRAY, LIGHT
-from eqbench.report.naming import found, order
+from eqbench.report.naming import described, found, order
 from eqbench.report.trials import SHORTEST_S, RunCell
 from eqbench.text import grouped, printable
 
@@ -40,7 +40,7 @@ def tints(games: Iterable[Sequence[RunCell]]) -> list[dict[str, dict[str, str]]]
     known = []
     for entries in games:
         titles = {
-            name: str(members[0].identity.get("title") or name)
+            name: described(members[0].identity)["title"] or name
             for entry in entries
             for name, members in found(entry.record).items()
             if members[0].identity

@@ -106,7 +106,7 @@ class Played:
 
     name: str  # anchor
     title: str  # of the game
-    game: str  # while which it is shown, by its place in the data
+    game: str  # while which it is shown, by its place in the data; always if empty
     data: Mapping[str, Any]  # of :mod:`eqbench.report.html.equilibria`
 
 
@@ -132,9 +132,9 @@ def page_table(table: ReportTable, name: str, **look: Any) -> Table:
 
 @dataclass(frozen=True)
 class Tabs:
-    """Charts of which one is shown at a time, the first until a reader chooses."""
+    """Cards of which one is shown at a time, the first until a reader chooses."""
 
-    charts: Sequence[ChartBlock]
+    cards: Sequence[Block]
 
 
 # Blocks in a list stand side by side, one below the other on narrow screens.
@@ -225,14 +225,21 @@ def _with_content(part: Sequence[Block]) -> list[Block]:
 def _leaves(part: Sequence[Block]) -> Iterator[Block]:
     for block in part:
         if isinstance(block, Sequence | Tabs):
-            yield from _leaves(block.charts if isinstance(block, Tabs) else block)
+            yield from _leaves(block.cards if isinstance(block, Tabs) else block)
         else:
             yield block
 
 
 def _without_charts(part: Sequence[Block]) -> list[Block]:
-    kept = [_without_charts(each) if isinstance(each, Sequence) else each for each in part]
-    return [each for each in kept if each and not isinstance(each, ChartBlock | Tabs)]
+    kept: list[Block] = []
+    for each in part:
+        if isinstance(each, Sequence):
+            kept += [_without_charts(each)]
+        elif isinstance(each, Tabs):
+            kept += [block for block in each.cards if isinstance(block, Played)]
+        else:
+            kept += [each] * (not isinstance(each, ChartBlock))
+    return [each for each in kept if each]
 
 
 def anchor_of(text: str) -> str:

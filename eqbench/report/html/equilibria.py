@@ -6,15 +6,12 @@ published sets are embedded as data, which the script of the page evaluates with
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from eqbench.documents import read_file
 from eqbench.errors import EqbenchError
 from eqbench.model.inspection import infoset_reach
 from eqbench.model.profile import BehaviorProfile
@@ -22,7 +19,8 @@ from eqbench.model.profile_json import profile_from_json, read_profile
 from eqbench.model.words import key_line
 from eqbench.report.charts import ShownGame
 from eqbench.report.html.document import Played
-from eqbench.report.naming import FoundEquilibrium, equilibria, spread
+from eqbench.report.naming import FoundEquilibrium, described, equilibria, spread
+from eqbench.report.played import stored_shares
 from eqbench.report.profile_picture import blocks, most_reached, sets_of
 from eqbench.report.tree_drawing import NEGLIGIBLE
 from eqbench.report.trials import RunCell, began
@@ -43,7 +41,8 @@ def played(games: Sequence[ShownGame]) -> Iterator[Played]:
         card, used = _card(shown, [*_chosen(equilibria(began(shown.entries)))], room)
         room -= used
         if card:
-            yield Played(f"played-{place}", shown.name, str(place), card)
+            while_shown = str(place) if len(games) > 1 else ""
+            yield Played(f"played-{place}", shown.name, while_shown, card)
 
 
 def _chosen(
@@ -78,9 +77,9 @@ def _card(
     sets = sets_of(game) if game else []
     players, reach = [*game.tree.players] if game else [], list[Any]()
     for item, entry, candidate in chosen:
-        about = _about(item, entry, candidate, shown.facts.titles)
+        about = _about(item, entry, candidate)
         is_wanted = len(profiles) < MOST_PROFILES and used < room
-        shares = _shares(entry, candidate) if is_wanted else {}
+        shares = stored_shares(entry, candidate) if is_wanted else {}
         if shares and not sets:
             players = list(dict.fromkeys(player for player, *_ in shares))
             by_set = grouped(shares, lambda key: key[:2])
@@ -119,36 +118,15 @@ def _actions(keys: Sequence[tuple[str, str, str]]) -> tuple[str, ...]:
     return tuple(action for *_, action in keys)
 
 
-def _about(
-    item: FoundEquilibrium,
-    entry: RunCell,
-    candidate: EquilibriumRecord,
-    titles: Mapping[str, tuple[str, str]],
-) -> dict[str, Any]:
+def _about(item: FoundEquilibrium, entry: RunCell, candidate: EquilibriumRecord) -> dict[str, Any]:
     """Which profile it is, what it pays, and where its file is."""
     identity: dict[str, Any] = dict(candidate.identity or {})
     credible: dict[str, Any] = dict(candidate.credible or {})
     return {
         **{"name": item.title, "run": entry.run, "solver": entry.solver},
-        "title": identity.get("title") or titles.get(item.name, ("", ""))[0],
+        "title": described(identity)["title"],
         **{"seed": entry.record.seed, "where": spread([candidate.identity])},
         **{"path": candidate.profile, "max_regret": candidate.max_regret},
         **{"payoffs": list(candidate.payoffs), "incredible": credible.get("worst_set")},
         "credible": [credible["credible"], credible["sets"]] if credible else None,
     }
-
-
-def _shares(entry: RunCell, candidate: EquilibriumRecord) -> dict[tuple[str, str, str], float]:
-    """Frequencies in a stored profile; none if it is missing or damaged."""
-    if entry.source is None or not candidate.profile:
-        return {}
-    try:
-        behavior = json.loads(read_file(entry.source.path / candidate.profile))["behavior"]
-        return {
-            (player, label, action): float(Fraction(str(share)))
-            for player, sets in behavior.items()
-            for label, shares in sets.items()
-            for action, share in shares.items()
-        }
-    except (OSError, ArithmeticError, ValueError, LookupError, TypeError, AttributeError):
-        return {}  # a page can do without

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from fractions import Fraction
 from itertools import accumulate
 from pathlib import Path
 from statistics import median
@@ -18,6 +16,7 @@ from markupsafe import Markup
 
 from eqbench.documents import convert, read_file
 from eqbench.errors import counted, first_of
+from eqbench.model.words import Wording
 from eqbench.report import charts, read_data
 from eqbench.report.answer import answer
 from eqbench.report.cells import COLUMNS, MOST_CELLS, MOST_REASONS, cell_table, report_on
@@ -32,6 +31,7 @@ from eqbench.report.naming import (
     kind_of_match,
     spread,
 )
+from eqbench.report.profile_view import identity_lines
 from eqbench.report.rows import SOLVER, TONES, Cell, Column, Report, address_of, mebibytes
 from eqbench.report.trials import (
     REGRETS,
@@ -55,12 +55,12 @@ from eqbench.text import grouped, printable, seconds, small
 
 TEXTS = read_data("html/texts")
 _MOST_EQUILIBRIA = 8  # columns of a matrix
+_MOST_NAMED = 3  # games in the title
 # columns of cells that say no more than the matrix, or what stands elsewhere on the page
 _IN_MATRIX = ("run", "solver", "status", "max regret", "exploitability", "equilibrium", *TRIAL)
 _MAIN_PACKAGES = ("numpy", "scipy", "numba")
 _MOST_LISTED = 12  # candidates of a cell, of which there may be a thousand
-# of a page that is to stay below two million bytes with 75 cells
-_MOST_CANDIDATES, _MOST_FREQUENCIES = 280, 150_000
+_MOST_CANDIDATES = 280  # of a page that is to stay below two million bytes with 75 cells
 _MATRIX, _INDEX = (convert(COLUMNS[name], tuple[Column, ...]) for name in ("matrix", "index"))
 
 
@@ -95,15 +95,20 @@ def report_page(
     if unread := [cell_name(entry.record) for entry in shown if entry.snapshots is None]:
         notes.append(TEXTS["unread"].format(cells=first_of(unread)))
     found = _tables(report, "found", len(games))
+    plays, is_one = [*played(charts.shown_games(first, facts))], len(games) == 1
+    figures: list[html.Block] = [*drawn(data, "answer", "regret")]
+    if is_one:  # next to its table; first where regrets do not differ
+        at = 0 if _are_alike(data["cells"]) else 1
+        figures[at:at] = plays
     parts: dict[str, Sequence[html.Block]] = {
         "What was found": [
-            *([overview(games)] if len(games) > 1 else []),
-            [*matrices, html.Tabs(drawn(data, "answer", "regret"))],
+            *([] if is_one or not games else [overview(games)]),
+            [*matrices, html.Tabs(figures)],
             html.Prose(notes, small=True),
             *(_notes(shown, report) if shown else []),
         ],
         "What is played": [
-            *played(charts.shown_games(first, facts)),
+            *([] if is_one else plays),
             *trees(charts.shown_games(first, facts)),
         ],
         "Over seeds": _tables(report, "summary", len(games)) if summarize or is_thin else [],
@@ -118,10 +123,17 @@ def report_page(
     }
     values = _data(runs, shown, charts.shown_games(first, facts), place)
     values |= {"solvers": data.pop("solvers"), "datasets": data}
-    names = first_of([game.name for game in games], 4)
-    title = f"eqbench on {names}" if names else "eqbench report"
+    names = [game.name for game in games]
+    on = first_of(names) if len(names) <= _MOST_NAMED else counted(len(names), "game")
+    title = f"eqbench on {on}" if names else "eqbench report"
     lead = [*(described(first[0]) if len(games) == 1 else ()), *report.answer]
     return html.document(title, parts, lead=lead, data=values)
+
+
+def _are_alike(cells: charts.Rows) -> bool:
+    """Whether cells ended with the same max regret, up to rounding."""
+    measured = ((row["max_regret"], row["floor"]) for row in cells)
+    return len({max(regret, floor) for regret, floor in measured if regret is not None}) < 2
 
 
 def drawn(data: Mapping[str, charts.Rows], *names: str, **values: str) -> list[html.ChartBlock]:
@@ -345,21 +357,18 @@ def _data(
     shown_keys = {entry.record.key for entry in entries}
     left_out = {cell.key for run in runs for cell in run.cells} - shown_keys
     most = min(_MOST_LISTED, _MOST_CANDIDATES // max(len(entries), 1) + 1)
-    cells = {}
+    cells = []
+    wordings = {entry: game.facts.wording for game in games for entry in game.entries}
     for entry in entries:
-        record = entry.record
+        record, words = entry.record, wordings[entry]
         show = ["eqbench", "show", str(run_of[entry.run].path), cell_name(record), "--candidates"]
-        cells[entry] = record.to_json() | {
+        more = {
             "run": entry.run,
             "candidates": len(record.equilibria),
-            "equilibria": [_candidate(item) for item in record.equilibria[:most]],
+            "equilibria": [_candidate(item, entry, words) for item in record.equilibria[:most]],
             "command": printable(shlex.join(show)),
         }
-    shown = []
-    for game in games:
-        own = [(cells[entry], run_of[entry.run].path) for entry in game.entries]
-        sets = _add_strategies(own, _MOST_FREQUENCIES // len(cells))
-        shown.append({"name": game.name, "information_sets": sets})
+        cells.append(record.to_json() | more)
     requests = [
         {
             "name": run.path.absolute().name,
@@ -373,17 +382,20 @@ def _data(
     return {
         "schema": "eqbench.report/1",
         "runs": requests,
-        "games": shown,
-        "cells": [*cells.values()],
+        "games": [{"name": game.name} for game in games],
+        "cells": cells,
     }
 
 
-def _candidate(item: EquilibriumRecord) -> dict[str, Any]:
-    """A candidate without the long list of where it behaves differently off the path."""
+def _candidate(item: EquilibriumRecord, entry: RunCell, words: Wording | None) -> dict[str, Any]:
+    """A candidate in words too, without the long list of where it differs off the path."""
+    own, allowed = item.to_json(), entry.record.tolerance
+    is_equilibrium = item.refuted is None and (allowed is None or item.max_regret <= allowed)
+    own["lines"] = identity_lines(own, is_equilibrium=is_equilibrium, wording=words)
     if item.identity is None:
-        return item.to_json()
-    match, identity = kind_of_match(item.identity), {**item.identity, "off_path": {}}
-    return item.to_json() | {"match": match, "identity": identity}
+        return own
+    identity = {**item.identity, "off_path": {}}
+    return own | {"match": kind_of_match(item.identity), "identity": identity}
 
 
 def _folder(run: StoredRun, place: Path | None) -> str | None:
@@ -395,40 +407,6 @@ def _folder(run: StoredRun, place: Path | None) -> str | None:
     except ValueError:  # they are on two drives of Windows
         return None
     return None if relative.startswith("../..") else "" if relative == "." else f"{relative}/"
-
-
-def _add_strategies(cells: Sequence[tuple[dict[str, Any], Path]], most: int) -> list[Any]:
-    """Give cells, each with its run's folder, the strategies for which the page has room.
-
-    Return the information sets with the actions of which a strategy has the frequencies.
-    """
-    actions: dict[tuple[str, ...], int] = {}
-    for cell, folder in cells:
-        strategies: list[list[int] | None] = []
-        for item in cell["equilibria"]:
-            if (len(strategies) + 1) * len(actions) > most:
-                break
-            own = _frequencies(folder / (item["profile"] or ""))
-            actions = actions or own
-            strategies.append([own.get(action, 0) for action in actions] if own else None)
-        if any(strategies):
-            cell["strategies"] = strategies
-    of_set = grouped(actions, lambda action: action[:2]).items()
-    return [(*which, [action for *_, action in own]) for which, own in of_set]
-
-
-def _frequencies(file: Path) -> dict[tuple[str, ...], int]:
-    """Frequencies in a stored profile, in ten-thousandths; none if it is missing or damaged."""
-    try:
-        behavior = json.loads(read_file(file))["behavior"]
-        return {
-            (player, label, action): round(10_000 * Fraction(str(share)))
-            for player, sets in behavior.items()
-            for label, shares in sets.items()
-            for action, share in shares.items()
-        }
-    except (OSError, ArithmeticError, ValueError, LookupError, TypeError, AttributeError):
-        return {}  # a page can do without
 
 
 def index_page(runs: Mapping[str, StoredRun], *, board: str = "") -> str:

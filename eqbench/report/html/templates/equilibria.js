@@ -132,7 +132,7 @@ function isDifferent(card, set, own, other) {
   return false;
 }
 
-function cellOf(card, block, actions, set, own, other) {
+function cellOf(card, block, where, actions, set, own, other) {
   if (set < 0) return make("td");
   const values = own.values.slice(card.start[set], card.start[set + 1]);
   const named = actions.map((action, k) => [action, share(values[k])]).filter(([, text]) => text !== "0");
@@ -151,7 +151,7 @@ function cellOf(card, block, actions, set, own, other) {
   };
   const classes = ["set", ...Object.keys(looks).filter((name) => looks[name])].join(" ");
   const note = isIncredible ? "; no belief supports this: it is not credible" : "";
-  const title = `${card.labels[set] || '""'}: ${words}${note}`;
+  const title = `${card.players[block.player]} ${where}: ${words}${note}`;
   const text = make("span", {}, block.columns.length > 1 ? numbers : words);
   return make("td", {}, make("div", { class: classes, title }, make("div", {}, ...bar), text));
 }
@@ -165,7 +165,10 @@ function tableOf(card, block, own, other) {
       make("span", {}, action),
     ]);
     const head = make("th", { scope: "row" }, words, make("small", {}, ...key));
-    return make("tr", {}, head, ...sets.map((set) => cellOf(card, block, actions, set, own, other)));
+    return make("tr", {}, head, ...sets.map((set, k) => {
+      const where = `${block.columns[k] && `with ${block.columns[k]} `}${words}`;
+      return cellOf(card, block, where, actions, set, own, other);
+    }));
   });
   const table = make(
     "table",

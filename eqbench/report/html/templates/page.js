@@ -211,8 +211,8 @@ function play(game) {
   state.game = game;
   document.querySelector("#solvers select").value = game;
   showChoices();
-  redraw();
   refresh();
+  redraw();
 }
 
 // -- charts ------------------------------------------------------------------------------------
@@ -355,9 +355,18 @@ function controls(name) {
   }
 }
 
+// Of what is not displayed the width is not known.
+const isDisplayed = (name) => !document.querySelector(`#${CSS.escape(name)}.empty:not(.tabs > *)`);
+
 function redraw(names = [...drawn.keys()]) {
-  names.forEach(draw);
+  names.filter(isDisplayed).forEach(draw);
   writeAddress();
+}
+
+// Bring a card to the front and into view.
+function reveal(id) {
+  document.querySelector(`[role=tab][aria-controls="${id}"]`)?.click();
+  document.getElementById(id).scrollIntoView();
 }
 
 function startTabs(place) {
@@ -380,6 +389,14 @@ function startTabs(place) {
   });
   if (cards.length > 1) place.prepend(make("div", { role: "tablist" }, ...buttons));
   show(cards.find((card) => state.tabs.has(card.id)) ?? cards[0]);
+  const played = cards.find((card) => card.matches(".played"));
+  if (!played) return;
+  const onclick = (event) => {
+    event.preventDefault();
+    reveal(played.id);
+  };
+  const link = make("a", { href: `#${played.id}`, onclick }, played.querySelector("h3").textContent);
+  document.querySelector("nav li").after(make("li", {}, link));
 }
 
 function startCharts() {
@@ -407,7 +424,7 @@ function startCharts() {
 function toPaper(isOn) {
   if (isPrinted === isOn) return;
   isPrinted = isOn;
-  Object.keys(SPECS).forEach(draw);
+  Object.keys(SPECS).filter(isDisplayed).forEach(draw);
 }
 
 const tip = make("div", { id: "tip", role: "tooltip", hidden: true });
@@ -538,48 +555,24 @@ const number = (value, digits = 6) =>
 
 const regret = (value) => (value > 0 ? value.toExponential(2) : "0");
 
-function credible({ sets, credible: count, worst, worst_set: where, exact }) {
-  const loss = exact?.length <= 20 ? exact : number(worst);
-  return `${count}/${sets}` + (where ? `, worst ${loss} at ${where.join(" ")}` : "");
-}
-
-function kindFacts({ undominated, subgame_perfect: subgames, sequential, quasi_strict, index }) {
-  const { proper, perfect } = subgames;
-  const strict = quasi_strict ? `yes, ${index ? `index ${index}` : "no index"}` : "no";
-  return [
-    ["undominated", undominated],
-    ["subgame-perfect", proper ? `${perfect}/${proper}` : "no proper subgame"],
-    ["sequential", sequential],
-    ["quasi-strict", quasi_strict === null ? "" : strict],
-  ];
-}
-
 function candidate(cell, item, rank) {
-  const { identity } = item;
-  const parameters = Object.entries(identity?.parameters ?? {});
   const isExact = item.exact && item.max_regret === 0;
   const facts = [
     ["max regret", isExact ? "0 exactly" : regret(item.max_regret)],
     ["NashConv", regret(item.nash_conv)],
     ["payoffs", item.payoffs.map((payoff) => number(payoff)).join("  ")],
-    ["equilibrium", identity ? `${identity.name} (${item.match})` : "none known"],
-    ["parameters", parameters.map(([name, value]) => `${name}=${number(value, 4)}`).join("  ")],
-    ["credible", item.credible ? credible(item.credible) : ""],
-    ...(item.kind ? kindFacts(item.kind) : []),
-    ...Object.entries(item.verdicts ?? {}).map(([name, { label }]) => [name, label]),
+    ...item.lines.map((line) => line.trim().match(/^(?:([^:]*): )?(.*)$/).slice(1)),
     ["profile", item.claim],
     ["refuted", item.refuted ?? ""],
   ].filter(([, text]) => text !== "");
   const lines = facts.map(([name, text]) =>
-    make("div", {}, make("dt", {}, name), make("dd", {}, text)),
+    make("div", {}, make("dt", {}, name ?? ""), make("dd", {}, text)),
   );
-  const strategy = cell.strategies?.[rank];
   return make(
     "div",
     { class: "candidate" },
-    make("h4", {}, `candidate ${rank}`, fileLink(cell, item.profile, "profile")),
+    make("h4", {}, `candidate ${rank}`, fileLink(cell, item.profile, "profile"), playedLink(cell, item)),
     make("dl", {}, ...lines),
-    strategy ? strategies(cell, strategy) : null,
   );
 }
 
@@ -590,23 +583,21 @@ function fileLink(cell, path, text) {
   return make("a", { href: address, class: "file" }, text);
 }
 
-// Frequencies are stored in ten-thousandths, of all actions in turn.
-function strategies(cell, values) {
-  const game = GAMES.find(({ name }) => name === CELLS.get(cell.place).game);
-  const text = ([action, share]) => (share === 1 ? action : `${action} ${share}`);
-  let at = 0;
-  const parts = new Map();
-  for (const [player, label, actions] of game.information_sets) {
-    const own = actions.map((action, k) => [action, values[at + k] / 10000]);
-    at += actions.length;
-    const played = own.filter(([, share]) => share > 0).map(text);
-    if (!parts.has(player)) parts.set(player, []);
-    parts.get(player).push(make("li", {}, make("b", {}, label), ` ${played.join(", ")}`));
+// A link to the card that shows what a candidate plays, if its profile is on the page.
+function playedLink(cell, item) {
+  for (const [id, { profiles }] of Object.entries(DATA.played ?? {})) {
+    const place = profiles.findIndex(({ run, path }) => run === cell.run && path && path === item.profile);
+    if (place < 0) continue;
+    const onclick = (event) => {
+      event.preventDefault();
+      const select = document.querySelector(`#${id} select`);
+      select.value = place;
+      select.dispatchEvent(new Event("input"));
+      reveal(id);
+    };
+    return make("a", { href: `#${id}`, class: "file", onclick }, "what it plays");
   }
-  const lists = [...parts].map(([player, items]) =>
-    make("div", {}, make("h5", {}, player), make("ul", {}, ...items)),
-  );
-  return make("details", {}, make("summary", {}, "strategies by information set"), ...lists);
+  return null;
 }
 
 const KEY =
@@ -633,18 +624,14 @@ function folded(place) {
 
 function report(place) {
   const cell = DATA.cells[place];
-  cell.place = Number(place);
   const shown = cell.equilibria;
-  const told = (cell.strategies ?? []).filter(Boolean).length;
   const made = `key ${cell.key}, ${cell.solver_spec} ${cell.solver_version} on ${cell.game_spec}`;
-  const left =
-    `To keep this page small it has ${shown.length} of ${cell.candidates} candidates, ` +
-    `${told} with strategies. All of them: `;
+  const left = `This page has ${shown.length} of ${cell.candidates} candidates. All of them: `;
   const notes = [
     cell.reason ? make("p", {}, cell.reason) : null,
     make("p", {}, fileLink(cell, cell.log, "log"), fileLink(cell, cell.trace, "trace")),
     cell.candidates ? null : make("p", {}, "There is no measured profile."),
-    cell.candidates > told ? make("p", {}, left, make("code", {}, cell.command)) : null,
+    cell.candidates > shown.length ? make("p", {}, left, make("code", {}, cell.command)) : null,
   ];
   const items = shown.map((item, rank) => candidate(cell, item, rank));
   const key = make("p", { class: "notes", title: KEY }, made);
