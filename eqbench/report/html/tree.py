@@ -7,7 +7,7 @@ the verdicts. Symbols are those of :mod:`eqbench.model.play`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import islice, repeat
 from typing import Any
 
 import numpy as np
@@ -56,8 +56,9 @@ def tree_page(
             f"{game.spec} has {len(part.nodes):,} nodes; a page has room for {most:,}. Choose what "
             "follows a history (--at), or fewer levels (--depth)"
         )
-    profiles = []
+    profiles, title = [], "What can be played"
     if profile is not None:
+        title = name or "What is played"
         is_exact = profile.exact is not None and completed_rows(tree, profile) == profile.exact
         certified = certify(tree, profile) if is_exact else None
         measured = certified or Verifier(tree).verify(profile)
@@ -65,7 +66,7 @@ def tree_page(
         play = Play.exactly(tree, profile) if certified else Play.of(tree, profile, unplayed=0)
         figures = measured.payoffs, measured.max_regret
         profiles.append(_played(name, *figures, play, part, judged and judged.belief))
-    block = _block("tree", name or "What can be played", "", game, part, profiles)
+    block = _block("tree", _text(title), "", game, part, profiles)
     lead = [line for line in (key_line(game.wording),) if line]
     return document(game.spec, {"Game tree": [block]}, lead=lead)
 
@@ -178,17 +179,18 @@ def played_numbers(play: Play, part: Excerpt, belief: NDArray | None = None) -> 
 
     return {
         **{"reach": _figures(reach[nodes]), "worth": [*map(_figures, settled(worth[:, inner]))]},
-        "belief": _figures(np.where(known[tree.infoset[decided]], weight[decided], None)),
+        "belief": _figures(weight[decided], known[tree.infoset[decided]]),
         **{"sets": _figures(play.total(reach)[sets]), "others": _figures(others[sets])},
         "shares": _figures(play.frequency[actions]),
-        "values": _figures(np.where(is_known, settled(values[actions]), None)),
-        "gains": _figures(np.where(is_known, settled(gains[actions]), None)),
+        "values": _figures(settled(values[actions]), is_known),
+        "gains": _figures(settled(gains[actions]), is_known),
     }
 
 
-def _figures(values: Iterable[Any]) -> list[Any]:
-    """Numbers for a page: short fractions as texts, of others six digits; None stays."""
-    return [None if value is None else _figure(value) for value in values]
+def _figures(values: Iterable[Any], are_known: Iterable[Any] = repeat(True)) -> list[Any]:
+    """Numbers for a page: short fractions as texts, of others six digits; None if not known."""
+    pairs = zip(values, are_known, strict=False)
+    return [_figure(value) if is_known else None for value, is_known in pairs]
 
 
 def _figure(value: Any) -> Any:
