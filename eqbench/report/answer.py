@@ -8,6 +8,7 @@ from contextlib import suppress
 
 from eqbench.errors import SpecError, counted, first_of
 from eqbench.report.naming import FoundEquilibrium, equilibria, found, is_cluster, places
+from eqbench.report.recall import FEWEST_GAMES, recalls
 from eqbench.report.trials import (
     STATUSES,
     RunCell,
@@ -150,8 +151,13 @@ def _found(games: Sequence[Sequence[RunCell]], *, briefly: bool) -> str:
 
 
 def _of_all(games: Sequence[Sequence[RunCell]]) -> Iterator[str]:
-    """Yield how many of all equilibria each solver found, if the only game's are all known."""
+    """Yield how many of all equilibria each solver found, of games whose are all known."""
     if len(games) != 1:
+        ranks = recalls(entry for game in games for entry in game)
+        if (number := max((own.games for own in ranks), default=0)) >= FEWEST_GAMES:
+            listed = [f"{own.solver} found {sum(own.found)} of {sum(own.of)}" for own in ranks]
+            where = f"On {number} games whose equilibria are all known"
+            yield f"{where} {first_of(listed, MOST_RANKED)}."
         return
     finders: dict[str, set[int]] = {}
     whole, what = 1, ""

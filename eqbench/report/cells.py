@@ -34,6 +34,7 @@ from eqbench.report.naming import (
 )
 from eqbench.report.naming import found as found_by
 from eqbench.report.played import played_table
+from eqbench.report.recall import recall_table
 from eqbench.report.rows import EXACT_ZERO, FORMATS, RUN, SOLVER, Cell, Column, Report, Row, Table
 from eqbench.report.trials import (
     INTERVAL,
@@ -142,10 +143,10 @@ def report_on(
 ) -> Report:
     """Answer and tables about one or several runs, with notes on what is missing or damaged.
 
-    With `summarize` there are statistics of each game and solver instead of a row per cell, and
-    all tables of equilibria; with None games with more than `few` cells of several seeds have
-    medians. The `entries` of the runs may be known, with what was read for them. A matrix stands
-    alone, with what is missing.
+    With `summarize` there are statistics of each game and solver instead of a row per cell, all
+    tables of equilibria, and recall over games; with None games with more than `few` cells of
+    several seeds have medians. The `entries` of the runs may be known, with what was read for
+    them. A matrix stands alone, with what is missing.
     """
     entries = entries or entries_of(runs)
     tables = [matrix(runs, entries, view.table or "")] if view.is_matrix else []
@@ -169,6 +170,7 @@ def report_on(
             tables += filter(None, [played_table(equilibria(group))])
     if len(games) > MOST_GAMES and not summarize:
         tables.append(Table("All games", lines=tuple(overview(games)), topic="equilibria found"))
+    tables += recall_table(entries) if summarize else []
     notes: list[str] = []
     for run in runs:
         if run.missing:

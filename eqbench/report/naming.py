@@ -89,8 +89,8 @@ def places(record: CellRecord) -> tuple[set[int], int, bool] | None:
     ]
     with suppress(KeyError, TypeError, ValueError):  # a stored record may have anything in it
         numbers = {int(place["component"]) for place in known}
-        if known:
-            return numbers, int(known[0]["of"]), bool(known[0]["isolated"])
+        if known and max(numbers) <= (of := int(known[0]["of"])):
+            return numbers, of, bool(known[0]["isolated"])
     return None
 
 

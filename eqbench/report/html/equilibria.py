@@ -63,7 +63,7 @@ def best_profiles(shown: ShownGame) -> Iterator[tuple[dict[str, Any], BehaviorPr
         with suppress(OSError, EqbenchError):  # a page can do without
             if game and entry.source and candidate.profile:
                 data = read_profile(str(entry.source.path / candidate.profile))
-                about = _about(item, entry, candidate, shown.facts.titles)
+                about = _about(item, entry, candidate)
                 yield about, profile_from_json(game.tree, data)
 
 

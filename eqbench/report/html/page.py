@@ -32,6 +32,7 @@ from eqbench.report.naming import (
     spread,
 )
 from eqbench.report.profile_view import identity_lines
+from eqbench.report.recall import TOPIC, recall_rows
 from eqbench.report.rows import SOLVER, TONES, Cell, Column, Report, address_of, mebibytes
 from eqbench.report.trials import (
     REGRETS,
@@ -83,7 +84,7 @@ def report_page(
     is_thin = len(shown) < len(everything)
     kept = {entry.record.game_identity for entry in first}
     games = charts.shown_games([e for e in everything if e.record.game_identity in kept], facts)
-    data = charts.datasets(shown, facts)
+    data = charts.datasets(shown, facts) | {TOPIC: recall_rows(everything)}
     report = report_on(runs, summarize=True, entries=everything)
     places = {entry: place for place, entry in enumerate(shown)}
     matrices = [matrix(game, number, places) for number, game in enumerate(games)]
@@ -116,8 +117,9 @@ def report_page(
             [*drawn(data, "payoffs"), *_sources(games)],
             *found,
             html.Prose(TEXTS["names"] if found else [], small=True),
+            *(html.page_table(each, TOPIC) for each in report.tables if each.topic == TOPIC),
         ],
-        "Solvers compared": [drawn(data, "targets", "performance", "pairs")],
+        "Solvers compared": [drawn(data, "targets", "performance", "recall", "pairs")],
         "Cost": [html.Tabs(drawn(data, "times", "memory"))],
         "What was run": [block for run in runs for block in about(run)],
     }
@@ -293,7 +295,7 @@ def _tables(report: Report, name: str, most: int) -> list[html.Table]:
     return [
         html.page_table(table, f"{name}-{game}", game=str(game - 1))
         for game, table in zip(games, report.tables, strict=True)
-        if bool(table.topic) == (name == "found") and game <= most
+        if table.topic != TOPIC and bool(table.topic) == (name == "found") and game <= most
     ]
 
 
