@@ -122,7 +122,6 @@ def _lines(form: str, game: Game, data: Any, request: ExportRequest) -> Iterator
     from eqbench.model.inspection import excerpt, node_at
     from eqbench.model.profile import BehaviorProfile
     from eqbench.model.profile_json import profile_from_json
-    from eqbench.report.html.tree import tree_page
     from eqbench.report.tree_drawing import draw_tree, tikz_tree
 
     if form in (".efg", ".nfg"):
@@ -132,6 +131,8 @@ def _lines(form: str, game: Game, data: Any, request: ExportRequest) -> Iterator
     if form in _DRAWN:
         part = excerpt(game.tree, node_at(game.tree, request.at or "", game.wording), request.depth)
         if form == ".html":
+            from eqbench.report.html.tree import tree_page
+
             yield tree_page(game, profile, part, request.profile or "")
             return
         draw = draw_tree if form == ".svg" else tikz_tree

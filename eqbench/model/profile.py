@@ -233,10 +233,9 @@ class BehaviorProfile(Displayed):
         return pkgutil.resolve_name("eqbench.api.profiles:profile_figure")(self, other)
 
     def explore(self, at: str = "", depth: int | None = None) -> Any:
-        """Page of the game tree with what is played, opened node by node, which a notebook shows.
+        """Page of the game tree, opened node by node, with reach, beliefs and gains by deviating.
 
-        At each node it has frequencies, reach, payoffs, beliefs and the gain of each deviation, of
-        at most 20,000 nodes. It is a text: HTML that needs no network.
+        A notebook shows it; as a text it is HTML that needs no network.
 
         Parameters
         ----------
@@ -248,8 +247,7 @@ class BehaviorProfile(Displayed):
         ProfileError
             If this profile does not know its game.
         UsageError
-            If there is no such move, there are too many nodes, or floats do not resolve what
-            decisions of the game are about.
+            If there is no such move, or there are more than 20,000 nodes.
 
         Examples
         --------

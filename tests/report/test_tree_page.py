@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import re
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from helpers.command import accepted
 from helpers.made_games import random_tree
 from helpers.pages import CLOSING, HOSTILE, check_latex, read_page
 
@@ -58,9 +60,11 @@ def hostile_game() -> Game:
     return Game(HOSTILE, tree.tree())
 
 
-def test_numbers_of_kuhn_poker_are_those_by_hand() -> None:
-    game, profile = kuhn2()
-    shown = data_of(tree_page(game, profile))
+def test_numbers_of_kuhn_poker_are_those_by_hand(tmp_path: Path) -> None:
+    game, _ = kuhn2()
+    (tmp_path / "alpha.json").write_text(json.dumps({"behavior": ALPHA}))
+    accepted("export", "kuhn2", "tree.html", "--profile", "alpha.json", cwd=tmp_path)
+    shown = data_of((tmp_path / "tree.html").read_text(encoding="utf-8"))
     own, tree = shown["profiles"][0], game.tree
     assert (own["payoffs"], own["max_regret"]) == (["-1/18", "1/18"], [0])
     decided = np.flatnonzero(tree.infoset >= 0).tolist()

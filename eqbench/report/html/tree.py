@@ -7,7 +7,7 @@ the verdicts. Symbols are those of :mod:`eqbench.model.play`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import islice, repeat
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from eqbench.errors import UsageError
 from eqbench.model.builder import payoff_rows
 from eqbench.model.game import Game
 from eqbench.model.inspection import Excerpt, excerpt, move_name, way_to
-from eqbench.model.play import Play, fractions
+from eqbench.model.play import ROUNDING, Play, fractions
 from eqbench.model.profile import BehaviorProfile, completed_rows
 from eqbench.model.rational import short_figure
 from eqbench.model.tree import CHANCE, TERMINAL, GameTree
@@ -56,8 +56,9 @@ def tree_page(
             f"{game.spec} has {len(part.nodes):,} nodes; a page has room for {most:,}. Choose what "
             "follows a history (--at), or fewer levels (--depth)"
         )
-    profiles = []
+    profiles, title = [], "What can be played"
     if profile is not None:
+        title = name or "What is played"
         is_exact = profile.exact is not None and completed_rows(tree, profile) == profile.exact
         certified = certify(tree, profile) if is_exact else None
         measured = certified or Verifier(tree).verify(profile)
@@ -65,7 +66,7 @@ def tree_page(
         play = Play.exactly(tree, profile) if certified else Play.of(tree, profile, unplayed=0)
         figures = measured.payoffs, measured.max_regret
         profiles.append(_played(name, *figures, play, part, judged and judged.belief))
-    block = _block("tree", name or "What can be played", "", game, part, profiles)
+    block = _block("tree", _text(title), "", game, part, profiles)
     lead = [line for line in (key_line(game.wording),) if line]
     return document(game.spec, {"Game tree": [block]}, lead=lead)
 
@@ -152,7 +153,8 @@ def played_numbers(play: Play, part: Excerpt, belief: NDArray | None = None) -> 
         `reach` of nodes; `worth` to each player of nodes that are no ends; `belief` at decision
         nodes; `sets`, the reach of information sets, and `others`, that by chance and the other
         players; `shares` of actions, their `values` given the beliefs, and their `gains` over what
-        is played there, with everybody as prescribed afterwards. None where no belief is known.
+        is played there, with everybody as prescribed afterwards. None where no belief is known;
+        in floats what rounding leaves is 0.
     """
     tree, nodes, others = play.tree, part.nodes, play.total(play.others)
     known, inside = (others > 0).astype(bool), np.flatnonzero(tree.infoset >= 0)
@@ -163,33 +165,32 @@ def played_numbers(play: Play, part: Excerpt, belief: NDArray | None = None) -> 
         weight[free], known = belief[free], known | True
     reach = play.reach(np.zeros(tree.n_nodes, dtype=bool))
     worth = np.array([play.worth(p) for p in range(tree.n_players)], dtype=play.edge.dtype)
-    of_movers, gains = (
-        worth[np.maximum(tree.player, 0), range(tree.n_nodes)],
-        play.mean_gains(weight),
-    )
+    of_movers = worth[np.maximum(tree.player, 0), range(tree.n_nodes)]
+    gains = play.mean_gains(weight)
     values = play.total(weight * of_movers)[tree.action_infoset] + gains
     decided, inner = nodes[tree.infoset[nodes] >= 0], nodes[tree.player[nodes] != TERMINAL]
     sets = np.unique(tree.infoset[decided])
     actions = np.flatnonzero(np.isin(tree.action_infoset, sets))
     is_known = known[tree.action_infoset[actions]]
+    rounding = 0 if play.exact else ROUNDING * abs(play.payoffs).max()
+
+    def settled(payoffs: NDArray) -> NDArray:
+        return np.where(abs(payoffs) > rounding, payoffs, payoffs * 0)
+
     return {
-        **{"reach": _figures(reach[nodes]), "worth": [_figures(own[inner]) for own in worth]},
-        "belief": _known(weight[decided], known[tree.infoset[decided]]),
+        **{"reach": _figures(reach[nodes]), "worth": [*map(_figures, settled(worth[:, inner]))]},
+        "belief": _figures(weight[decided], known[tree.infoset[decided]]),
         **{"sets": _figures(play.total(reach)[sets]), "others": _figures(others[sets])},
         "shares": _figures(play.frequency[actions]),
-        "values": _known(values[actions], is_known),
-        "gains": _known(gains[actions], is_known),
+        "values": _figures(settled(values[actions]), is_known),
+        "gains": _figures(settled(gains[actions]), is_known),
     }
 
 
-def _known(values: NDArray, is_known: NDArray[np.bool_]) -> list[Any]:
-    """Figures, None where they are not known."""
-    return _figures(x if known else None for x, known in zip(values, is_known, strict=True))
-
-
-def _figures(values: Iterable[Any]) -> list[Any]:
-    """Numbers for a page: short fractions as texts, of others six digits; None stays."""
-    return [None if value is None else _figure(value) for value in values]
+def _figures(values: Iterable[Any], are_known: Iterable[Any] = repeat(True)) -> list[Any]:
+    """Numbers for a page: short fractions as texts, of others six digits; None if not known."""
+    pairs = zip(values, are_known, strict=False)
+    return [_figure(value) if is_known else None for value, is_known in pairs]
 
 
 def _figure(value: Any) -> Any:
