@@ -55,7 +55,8 @@ def played_table(found: Sequence[FoundEquilibrium]) -> Table | None:
     gaps, most = np.maximum.reduceat(np.ptp(values, axis=0), starts[:-1]), reach.max(axis=0)
     differs = (gaps > DIFFERENT) & (most >= NEGLIGIBLE)
     grids, more = most_reached(blocks(sets, game.wording), most, MOST_ROWS)
-    rows, cards, titles = list[Row](), ("",), [item.title for item in items]
+    rows, titles = list[Row](), [item.title for item in items]
+    cards: tuple[str, ...] = ("",)
     for block in grids:
         if block.columns != cards and block.columns[0]:
             held = "".join(f" {card:>3}" for card in block.columns)
@@ -67,7 +68,7 @@ def played_table(found: Sequence[FoundEquilibrium]) -> Table | None:
             texts = [
                 _text(of, actions, [starts[k] if k >= 0 else -1 for k in places]) for of in values
             ]
-            is_off = (reach[:, own] < NEGLIGIBLE).all(axis=1)
+            is_off = np.all(reach[:, own] < NEGLIGIBLE, axis=1).tolist()
             texts = [f"({t})" if off else f" {t}" for t, off in zip(texts, is_off, strict=True)]
             where = shortened(printable(f"{words}: {name}" if name else words), _LONGEST)
             shown = {"player": shortened(printable(tree.players[block.player]), _LONGEST)}
