@@ -32,7 +32,7 @@ from eqbench.report.naming import (
     verdict_texts,
 )
 from eqbench.report.naming import found as found_by
-from eqbench.report.played import played_table
+from eqbench.report.played import declared_words, described, played_table
 from eqbench.report.rows import EXACT_ZERO, FORMATS, RUN, SOLVER, Cell, Column, Report, Row, Table
 from eqbench.report.trials import (
     INTERVAL,
@@ -42,8 +42,6 @@ from eqbench.report.trials import (
     Trials,
     arranged,
     began,
-    declared_words,
-    described,
     entries_of,
     labels,
     mixed_processors,

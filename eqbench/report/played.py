@@ -20,6 +20,7 @@ from eqbench.model.game import Game
 from eqbench.model.inspection import infoset_reach
 from eqbench.model.tree import FloatArray
 from eqbench.model.tree_files import content_hash
+from eqbench.model.words import Wording, key_line
 from eqbench.registry import default_registry
 from eqbench.report.naming import FoundEquilibrium
 from eqbench.report.profile_picture import DIFFERENT, blocks, most_reached, sets_of
@@ -100,6 +101,23 @@ def _share(value: float) -> str:
     if min(value, 1 - value) < DIFFERENT:
         return str(round(value))
     return f"{min(max(value, 0.01), 0.99):.2f}".lstrip("0")
+
+
+def described(entry: RunCell) -> tuple[str, ...]:
+    """Line on what the game of a cell is and what its words mean, as far as it is known."""
+    known = BUILTIN_GAMES.get(entry.record.game_spec.partition("(")[0])
+    preset = BUILTIN_GAMES.get(entry.record.game.partition("(")[0], known)
+    title = preset.summary if preset else shortened(printable(entry.record.game_title))
+    parts = filter(None, (title, key_line(declared_words(entry.record.game_spec))))
+    return tuple(filter(None, [". ".join(parts)]))
+
+
+def declared_words(spec: str) -> Wording | None:
+    """What labels of a built-in game mean, without building it; None of all others."""
+    with suppress(EqbenchError):  # another version may have run it
+        if spec.partition("(")[0] in BUILTIN_GAMES:
+            return getattr(default_registry().describe_game(spec)[0], "wording", None)
+    return None
 
 
 def small_game(spec: str, content: str) -> Game | None:

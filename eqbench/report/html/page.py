@@ -29,6 +29,7 @@ from eqbench.report.naming import (
     kind_of_match,
     spread,
 )
+from eqbench.report.played import described
 from eqbench.report.rows import SOLVER, TONES, Cell, Column, Report, mebibytes
 from eqbench.report.trials import (
     REGRETS,
@@ -37,7 +38,6 @@ from eqbench.report.trials import (
     RunCell,
     Trials,
     began,
-    described,
     entries_of,
     first_trials,
     ranked,
