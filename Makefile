@@ -18,7 +18,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 EXTRAS := gambit gurobi scip peers ode exact prove
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test quick check docs docs-links reference schemas complete-sets stubs size way fuzz attack mutants goldens clean
+.PHONY: help setup run test quick check docs docs-links reference schemas complete-sets stubs size playground way fuzz attack mutants goldens clean
 
 help:  ## show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -60,6 +60,9 @@ stubs: $(STAMP)  ## generate the stubs that type checkers read from requests and
 
 size: $(STAMP)  ## count modules, lines, circles and options
 	$(BIN)/python tools/house.py
+
+playground: $(BASE)  ## build the page that runs eqbench in a browser; ARGS=--help shows options
+	$(BIN)/python tools/playground/build.py build/playground $(ARGS)
 
 way: $(STAMP)  ## count what one run enters in its own process; ARGS=--list names it
 	$(BIN)/python tools/way.py $(ARGS)

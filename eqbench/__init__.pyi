@@ -27,6 +27,7 @@ from eqbench.api.profiles import identify as identify
 from eqbench.api.profiles import kind as kind
 from eqbench.api.profiles import load_profile as load_profile
 from eqbench.api.profiles import verify as verify
+from eqbench.api.profiles import verify_joint as verify_joint
 from eqbench.api.runs import Run as Run
 from eqbench.api.runs import load_run as load_run
 from eqbench.api.studies import StudyResult as StudyResult
@@ -61,6 +62,9 @@ from eqbench.solver import Budget as Budget
 from eqbench.solver import Candidate as Candidate
 from eqbench.solver import Limits as Limits
 from eqbench.solver import Termination as Termination
+from eqbench.studies.correlated import Correlated as Correlated
+from eqbench.studies.correlated import correlated as correlated
+from eqbench.verification import JointVerification as JointVerification
 from eqbench.verification import Verification as Verification
 
 __version__: str

@@ -1,8 +1,10 @@
 """The games and solvers that eqbench ships, a line each of ``builtin.csv``; none is imported here.
 
 `preset` are defaults of options that a spec may override, `in_all` is `no` for solvers that the
-word ``all`` leaves out. Games with a `family` are aliases: their canonical specs carry the name of
-the family. Games that are not named in advance go by the start or the end of their specs.
+word ``all`` leaves out. Cells run in the order of the lines: methods that end by themselves come
+before those that use up their time, so a first table row stands within seconds. Games with a
+`family` are aliases: their canonical specs carry the name of the family. Games that are not named
+in advance go by the start or the end of their specs.
 """
 
 from __future__ import annotations
@@ -75,7 +77,7 @@ EXTENSIONS = {
     },
     "engines": {"dask": "eqbench.cluster:ClusterEngine"},
     "equilibria": {"published": "eqbench.equilibria.data"},
-    "experiments": {"papers": "eqbench.papers"},
+    "experiments": {"papers": "eqbench.papers", "studies": "eqbench.studies"},
 }
 
 

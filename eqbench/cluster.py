@@ -45,7 +45,7 @@ from eqbench.harness.experiment import LOCAL_CLUSTER, Request
 from eqbench.harness.judge import Received
 from eqbench.harness.plan import PlannedCell, PlannedGame, PlannedSolver, new_folder, planned_game
 from eqbench.isolation.child import Outcome, ScratchFolder
-from eqbench.isolation.messages import CandidateFrame, SnapshotFrame
+from eqbench.isolation.messages import CandidateFrame, JointFrame, SnapshotFrame
 from eqbench.model.game import Game
 from eqbench.model.tree_files import load_tree, save_tree
 from eqbench.registry import Registry, default_registry
@@ -94,14 +94,15 @@ class Heard(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How a child ended and what it reported, for a run that judges for itself."""
 
     outcome: Outcome
-    profiles: list[SnapshotFrame | CandidateFrame]
+    profiles: list[SnapshotFrame | CandidateFrame | JointFrame]
     dropped: int
     misfit: str
 
     @classmethod
     def of(cls, outcome: Outcome, received: Received) -> Heard:
         """Return what a child has reported."""
-        profiles: list[Any] = [*received.snapshots, *received.candidates]
+        joint = [] if received.joint is None else [received.joint]
+        profiles: list[Any] = [*received.snapshots, *received.candidates, *joint]
         return cls(outcome, profiles, received.dropped, received.misfit)
 
     def received(self, frequencies: int) -> Received:

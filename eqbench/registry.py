@@ -232,15 +232,21 @@ class Registry:
                     key = f"{canonical} {depends_on}" if depends_on else ""
                     game = cached_game(canonical, lambda: self._build(instance), key=key)
                     check_expected_nodes(canonical, game.tree.n_nodes)
-                    return dataclasses.replace(game, wording=self._wording(instance))
+                    return dataclasses.replace(game, **self._words(instance))
                 tree = self._build(instance)
                 if not entry.builtin:
                     check_tree(tree)
-                return Game(canonical, tree, wording=self._wording(instance))
+                return Game(canonical, tree, **self._words(instance))
         except Exception as error:
             if entry.builtin or isinstance(error, GameTooLargeError):
                 raise
             _fail(entry, error)
+
+    def _words(self, game: Any) -> dict[str, Any]:
+        """Title and wording of a game that was built, as far as it declares any."""
+        title = getattr(game, "title", "")
+        title = shortened(printable(title)) if isinstance(title, str) else ""
+        return {"title": title, "wording": self._wording(game)}
 
     def _wording(self, game: Any) -> Wording | None:
         """What a game declares on its labels, or the game that it changes, if it is that."""

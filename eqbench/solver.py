@@ -210,6 +210,22 @@ def warm_up(game: Game) -> None:
 
 
 @dataclass(frozen=True)
+class JointPlay:
+    """A mixture of profiles, one of which all players play together.
+
+    Attributes
+    ----------
+    profiles : float64 (K, A), frequencies
+    weights : float64 (K,), probabilities that sum to 1
+    iterations : number of iterates whose mean payoffs and values it has
+    """
+
+    profiles: FloatArray
+    weights: FloatArray
+    iterations: int
+
+
+@dataclass(frozen=True)
 class MonitorReport:
     """One message of a monitor: a snapshot or a candidate, with the clocks at that moment."""
 
@@ -238,7 +254,9 @@ class Monitor:
     still while kernels are compiled.
     """
 
-    def __init__(self, game: Game, budget: Limits, sink: Callable[[MonitorReport], None]) -> None:
+    def __init__(
+        self, game: Game, budget: Limits, sink: Callable[[MonitorReport | JointPlay], None]
+    ) -> None:
         self.budget = budget
         self.target = budget.target_for(game.tree)
         self.statistics: dict[str, Any] = {}
@@ -327,6 +345,11 @@ class Monitor:
             if not isinstance(profile, Candidate):
                 profile = self._candidate(profile, claim, claimed_regret, trembles)
             self._report("candidate", profile, elapsed, cpu)
+
+    def joint_play(self, profiles: FloatArray, weights: FloatArray, *, iterations: int) -> None:
+        """Hand over joint play: profiles (K, A) with weights (K,), for so many iterates."""
+        with self._off_the_clock():
+            self._sink(JointPlay(profiles, weights, iterations))
 
     def record(self, **figures: Any) -> None:
         """Keep figures of the method (nodes, branch points, …) for the result."""

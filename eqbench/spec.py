@@ -48,6 +48,11 @@ _PARTS = {
     "value": "a value (number, p/q, word or quoted string)",
     "mark": "')'",
 }
+_LISTED = re.compile(r"=\s*([\[{]|[\d.]+(\s*,\s*\d|-\d|\.\.))")  # several values of an option
+_RANGE_HINT = (
+    "; an option has one value: for several give a spec each, 'random(seed=1),random(seed=2)', or "
+    'in an experiment file a range, { name = "random", seed = "1..3" }'
+)
 # Options behind a path. A parenthesis before its end makes it something else.
 _FILE_WITH_OPTIONS = re.compile(r"""\s*["']?([^"'()]+\.[en]fg)["']?\s*\(""", re.IGNORECASE)
 
@@ -191,4 +196,5 @@ def _unreadable(text: str, what: str, at: int) -> SpecError:
         f"cannot read the spec {text!r}: {what} at position {at}; "
         "the form is name(option=value, ...), for example kuhn(players=3, pot=3.2)"
         + (f"; {FOREIGN_HINT}" if is_foreign_like else "")
+        + (_RANGE_HINT if _LISTED.search(text) else "")
     )

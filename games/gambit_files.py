@@ -118,6 +118,14 @@ class GambitFile:
         """
         return read_text(self.path)
 
+    @property
+    def title(self) -> str:
+        """Title of a file that was built; empty if it has none."""
+        scanner = Scanner(self.path, self.text)
+        for _ in ("kind", "version", "numbers"):
+            scanner.advance()
+        return scanner.string("the title")
+
     def cache_key(self) -> str:
         """Hash of the contents of a large file; empty if it is small."""
         if len(self.text) < CACHED_FROM:
@@ -417,8 +425,8 @@ class _EfgReader:
             self.builder.terminal(place, payoffs or (Fraction(0),) * len(self.players))
             return
         if player == CHANCE:
-            numbers = all(label.isdecimal() for label in defined.actions)  # are no labels
-            labels = () if numbers else defined.actions
+            numbers = [str(k) for k in range(1, len(defined.actions) + 1)]  # are no labels
+            labels = () if defined.actions == numbers else defined.actions
             self.builder.chance(place, defined.probabilities, labels)
         else:
             before = self.last[player]

@@ -16,9 +16,11 @@ import numpy as np
 from eqbench.errors import SpecError
 from eqbench.model.assemble import LevelLayout
 from eqbench.model.tree import TERMINAL, GameTree, Payoffs
+from eqbench.model.words import Wording
 
 Prizes = Literal["descending", "ascending"]
 NOBODY = "="
+_KEY = "Bids 31 after P2 won–a tie: own bids of 3, then 1; P2 won round 1, no player round 2."
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,13 @@ class Goofspiel:
             value = getattr(self, name)
             if not least <= value <= most:
                 raise SpecError(f"{name}={value}; allowed are {least} to {most}")
+
+    @property
+    def wording(self) -> Wording:
+        """What labels mean: own bids, then the winners of the rounds."""
+        won = {str(k): f"P{k} won" for k in range(1, self.players + 1)} | {NOBODY: "a tie"}
+        verbs = {str(k): f"bids {k}" for k in range(1, self.cards + 1)}
+        return Wording({"": "no bids"}, won, verbs=verbs, key=_KEY, others="bids {}")
 
     def expected_nodes(self) -> int:
         """Number of nodes of the tree, known without building it."""

@@ -230,7 +230,7 @@ class SimplifiedKuhn:
 
     def __post_init__(self) -> None:
         if self.pot < 2:
-            raise SpecError(f"pot={self.pot} is below 2; nobody bets then, so choose a pot >= 2")
+            raise SpecError(f"pot={self.pot} is below 2; no player bets then, so choose a pot >= 2")
         if self.pot > LARGEST_POT:
             raise SpecError(f"the pot is too large; choose a pot up to {LARGEST_POT:.0e}")
 

@@ -5,6 +5,7 @@ from eqbench.solvers.case_enumeration.enumeration import CaseEnumeration as Case
 from eqbench.solvers.cfr.methods import CFR as CFR
 from eqbench.solvers.cfr.methods import ExternalSampling as ExternalSampling
 from eqbench.solvers.cfr.methods import MirrorDescent as MirrorDescent
+from eqbench.solvers.cfr.methods import WeightedCFR as WeightedCFR
 from eqbench.solvers.complete.complete import Complete as Complete
 from eqbench.solvers.fictitious_play.full_width import FictitiousPlay as FictitiousPlay
 from eqbench.solvers.gambit.methods import GNM as GNM

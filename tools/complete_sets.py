@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 import eqbench
+from eqbench.harness.experiment import find_experiment, read_experiment
 from eqbench.proofs.checker import content
 from eqbench.proofs.complete_sets import DATA, plan_weights
 from eqbench.solvers.complete.complete import integer_payoffs
@@ -21,6 +22,7 @@ GAMES = (
     *("shapley", "jordan", "kuhn2", "kuhn(players=2,cards=4)", "kuhn(players=2,cards=5)"),
     *("minimum_effort", "minimum_effort(players=3,efforts=3)", "dispersion"),
 )
+EXPERIMENT = "recall"  # of whose games the sets are shipped too
 FILE = Path(__file__).parents[1] / "eqbench" / "proofs" / DATA
 
 
@@ -70,13 +72,21 @@ def record(spec: str) -> tuple[str, dict[str, Any]] | None:
             for part in components(sets)
         ]
     sizes = [tree.n_players, tree.n_infosets, tree.n_actions, tree.n_terminals]
-    return content(tree), {"game": game.spec, "sizes": sizes, "components": parts}
+    return content(tree.in_integers()), {"game": game.spec, "sizes": sizes, "components": parts}
 
 
 def document() -> str:
     """Text of the file of all games."""
-    games = dict(chain.from_iterable([found] for spec in GAMES if (found := record(spec))))
-    return json.dumps({"format": "eqbench.complete_sets/1", "games": games}, indent=1) + "\n"
+    parts = read_experiment(find_experiment(EXPERIMENT)).parts
+    specs = dict.fromkeys((*GAMES, *chain.from_iterable(part.games for part in parts)))
+    games = dict(chain.from_iterable([found] for spec in specs if (found := record(spec))))
+    lines = []
+    for key, known in games.items():  # a line for each component
+        head = json.dumps({name: value for name, value in known.items() if name != "components"})
+        components = ",\n  ".join(json.dumps(each) for each in known["components"])
+        lines.append(f'"{key}": {head[:-1]}, "components": [\n  {components}]}}')
+    listed = ",\n ".join(lines)
+    return f'{{"format": "eqbench.complete_sets/1", "games": {{\n {listed}\n}}}}\n'
 
 
 if __name__ == "__main__":

@@ -31,6 +31,9 @@ DOCUMENTS = {
     "ranges": "eqbench.studies.ranges:RangesDocument",
     "crossplay": "eqbench.studies.crossplay.study:CrossplayDocument",
     "prove": "eqbench.studies.prove:ProofDocument",
+    "challenge": "eqbench.studies.challenge.study:Board",
+    "submission": "eqbench.studies.challenge.submissions:Manifest",
+    "answer": "eqbench.studies.challenge.submissions:Answer",
 }
 CLOSED = ("record", "clusters", "completeness")  # have no further keys
 

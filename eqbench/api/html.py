@@ -66,7 +66,8 @@ def _game(game: Game) -> Markup:
         if tree.n_nodes <= MOST_DRAWN
         else Markup()
     )
-    return _headed(game.spec, _grid((), sizes.items()), drawing)
+    title = f"{game.spec}: {game.title}" if game.title else game.spec
+    return _headed(title, _grid((), sizes.items()), drawing)
 
 
 @html_of.register

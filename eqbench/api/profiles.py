@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from eqbench.api.shown import Picture
+from eqbench.api.shown import Picture, ReportText
 from eqbench.documents import checked
 from eqbench.equilibria import Identifier, Identity, known_sets
 from eqbench.equilibria.identity import Membership, in_component, in_published
@@ -26,23 +27,27 @@ from eqbench.errors import (
 )
 from eqbench.harness.inprocess import CellResult, Equilibrium
 from eqbench.model.game import Game
+from eqbench.model.inspection import excerpt, node_at
 from eqbench.model.play import Play
 from eqbench.model.profile import BehaviorProfile, completed_rows
 from eqbench.model.rational import short_figure
 from eqbench.model.tree import GameTree, sum_by
 from eqbench.model.words import Wording
 from eqbench.registry import default_registry, load_game
+from eqbench.report.html.tree import tree_page
 from eqbench.report.profile_picture import Shown, draw_profiles
 from eqbench.store.named import identified_as, in_run, named_profile, profile_of_cell
 from eqbench.text import Displayed
 from eqbench.verdict import judge_measured
 from eqbench.verification import (
     DEFAULT_TOLERANCE,
+    JointVerification,
     Verification,
     Verifier,
     certify,
     verify_exactly,
 )
+from eqbench.verification import verify_joint as measure_joint
 from eqbench.verification.sweep import TreeSweep
 
 
@@ -115,6 +120,14 @@ def profile_figure(profile: BehaviorProfile, other: Any = None) -> Picture:
 
 
 @checked
+def explored(profile: BehaviorProfile, at: str = "", depth: int | None = None) -> ReportText:
+    """Page of the tree with a profile; see :meth:`BehaviorProfile.explore`."""
+    game = with_words(profile)
+    part = excerpt(game.tree, node_at(game.tree, at, game.wording), depth)
+    return ReportText(tree_page(game, profile, part), "html")
+
+
+@checked
 def verify(game: Game | GameTree | str, profile: Any, *, exact: bool = False) -> Verification:
     """Measure payoffs and regrets of a profile; in Fractions if `exact`.
 
@@ -144,6 +157,40 @@ def verify(game: Game | GameTree | str, profile: Any, *, exact: bool = False) ->
     """
     tree, profile = _loaded(game, profile)
     return verify_exactly(tree, profile) if exact else Verifier(tree).verify(profile)
+
+
+@checked
+def verify_joint(
+    game: Game | str, profiles: Sequence[Any], weights: Sequence[Any] = (), *, exact: bool = False
+) -> JointVerification:
+    """Measure joint play: one of the profiles is drawn for all players, by their weights.
+
+    Its gap is the sum of what players gain by a strategy of their own instead, counted from 0: that
+    of a coarse correlated equilibrium is 0.
+
+    Parameters
+    ----------
+    profiles : each as in :func:`load_profile`
+    weights : their probabilities; equal ones unless given
+    exact : as in :func:`verify`
+
+    Raises
+    ------
+    SpecError, ProfileError
+        If the spec is wrong, a profile does not fit, or the weights are no distribution.
+
+    Examples
+    --------
+    >>> import eqbench
+    >>> game = eqbench.load_game("battle_of_sexes")
+    >>> both = [eqbench.BehaviorProfile.of(game, row) for row in ([1, 0, 1, 0], [0, 1, 0, 1])]
+    >>> eqbench.verify_joint(game, both, exact=True).gap
+    Fraction(0, 1)
+    """
+    game = load_game(game) if isinstance(game, str) else game
+    read = [load_profile(game, profile) for profile in profiles]
+    shares = weights if len(weights) else [Fraction(1, len(read) or 1)] * len(read)
+    return measure_joint(game.tree, read, shares, exact=exact)
 
 
 @checked

@@ -41,6 +41,7 @@ _GROUPS = {
     },
     "More: runs": {
         "reproduce": "eqbench.papers.request:ReproduceRequest",
+        "challenge": f"{_STUDIES}:ChallengeRequest",
         "publish": "eqbench.cli.results:publish",
         "merge": "eqbench.cli.merge:merge",
         "results": "eqbench.cli.results:results",
@@ -50,6 +51,7 @@ _GROUPS = {
         "qre": f"{_STUDIES}:QuantalRequest",
         "ranges": f"{_STUDIES}:RangesRequest",
         "prove": f"{_STUDIES}:ProveRequest",
+        "correlated": "eqbench.cli.correlated:correlated",
         "simulate": f"{_STUDIES}:SimulationRequest",
         "stability": f"{_STUDIES}:StabilityRequest",
         "crossplay": f"{_STUDIES}:CrossplayRequest",
@@ -264,7 +266,7 @@ def run_study(options: StudyOptions, kind: type[Study[Any, Any, Any]]) -> int:
     folder, document = _answered(options, study, folder)
     put_result(to_builtins(document), lambda: study.report(document), as_json=options.as_json)
     if folder is None:
-        return 0
+        return study.ending(document)[0]
     begun = folder.finished or folder.records  # otherwise there is nothing to draw yet
     if begun and (options.figures or study.always_draws):
         for drawn in folder.draw(study, document):

@@ -13,15 +13,18 @@ from eqbench.cli.options import command
 from eqbench.cli.output import put, put_page, say, say_note
 from eqbench.errors import UsageError
 from eqbench.registry import NameOptions
-from eqbench.requests import FILE, FLAG, GAME, PROFILE, Option
+from eqbench.requests import FILE, FLAG, GAME, PROFILE, Integer, Kind, Option
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game
 
+_DRAWN = (".svg", ".tex", ".html")
 _FORMATS = {
     ".efg": "Gambit's extensive form",
     ".nfg": "Gambit's strategic form",
     ".svg": "a drawing",
+    ".tex": "a drawing for LaTeX",
+    ".html": "a tree to click through",
     ".json": "a profile",
 }
 
@@ -32,10 +35,14 @@ class ExportRequest(NameOptions):
 
     With .efg or .nfg it is the game in one of Gambit's formats, with exact payoffs and
     probabilities: any game can be an .efg file; only those in which all players move once and at
-    the same time can be an .nfg file. With .svg the tree of a small game is drawn, with at most
-    1,500 nodes; with --profile edges are as wide as their frequency, and what is not reached is
-    dotted. With .json it is a profile, to be edited and verified: that of --profile, or uniform
-    behavior. An ending alone, such as .svg, prints the file.
+    the same time can be an .nfg file. With .json it is a profile, to be edited and verified: that
+    of --profile, or uniform behavior. An ending alone, such as .svg, prints the file.
+
+    With .svg and .tex the tree of a small game is drawn, with at most 1,500 nodes; with --profile
+    edges are as wide as their frequency, and what is not reached is dotted. A .tex file is a
+    picture of TikZ, as large as a page at most. With .html it is a page on which the tree, with at
+    most 20,000 nodes, is opened node by node: frequencies, reach, beliefs and gains by deviating.
+    --at and --depth choose a part of a tree.
     """
 
     game: Annotated[
@@ -45,7 +52,7 @@ class ExportRequest(NameOptions):
     out: Annotated[
         str,
         Option(
-            "File to write: .efg, .nfg, .svg or .json.",
+            "File to write: .efg, .nfg, .json, .svg, .tex or .html.",
             FILE,
             argument=True,
             named=True,
@@ -54,10 +61,18 @@ class ExportRequest(NameOptions):
     profile: Annotated[
         str | None,
         Option(
-            "For .svg and .json: a file in JSON, - for standard input, or RUN/CELL.",
+            "For .json and trees: a file in JSON, - for standard input, or RUN/CELL.",
             PROFILE,
         ),
     ] = None
+    at: Annotated[
+        str | None,
+        Option(
+            "Show what follows these moves, with slashes between them: labels, or numbers from 1.",
+            Kind("HISTORY"),
+        ),
+    ] = None
+    depth: Annotated[int | None, Option("Show at most N moves in turn.", Integer(least=1))] = None
     force: Annotated[bool, Option("Replace the file if it exists.", FLAG)] = False
 
 
@@ -72,16 +87,18 @@ def export(request: ExportRequest) -> None:
     if form not in _FORMATS:
         known = ", ".join(f"{ending} ({what})" for ending, what in _FORMATS.items())
         raise UsageError(f"{request.out} has none of the endings {known}; choose one of these")
-    if request.profile is not None and form not in (".svg", ".json"):
+    if request.profile is not None and form not in (*_DRAWN, ".json"):
         raise UsageError(f"a file {form} holds no profile; leave out --profile, or write .svg")
+    if form not in _DRAWN and (request.at, request.depth) != (None, None):
+        raise UsageError(f"a file {form} is whole; leave out --at and --depth, or write .svg")
     if not is_printed:
         _check_free(path, request)
     data, run = (None, None) if request.profile is None else named_profile(request.profile)
     game = game_of_runs([run] if run else [], request.game, request.registry(), say_note)
-    lines = _lines(form, game, data)
+    lines = _lines(form, game, data, request)
     if is_printed:
         for line in lines:
-            put_page(f"{line}\n") if form == ".svg" else put(line)
+            put_page(f"{line}\n") if form in (".svg", ".html") else put(line)
         return
 
     def encoded() -> Iterator[bytes]:
@@ -99,19 +116,26 @@ def export(request: ExportRequest) -> None:
     say(f"wrote {path}: {game.tree.n_nodes:,} nodes, {size:,} bytes")
 
 
-def _lines(form: str, game: Game, data: Any) -> Iterator[str]:
+def _lines(form: str, game: Game, data: Any, request: ExportRequest) -> Iterator[str]:
     """Lines of the file; `data` is a profile in its interchange form, or None."""
     from eqbench.model.gambit_text import efg_lines, nfg_lines
+    from eqbench.model.inspection import excerpt, node_at
     from eqbench.model.profile import BehaviorProfile
     from eqbench.model.profile_json import profile_from_json
-    from eqbench.report.tree_drawing import draw_tree
+    from eqbench.report.html.tree import tree_page
+    from eqbench.report.tree_drawing import draw_tree, tikz_tree
 
     if form in (".efg", ".nfg"):
         yield from {".efg": efg_lines, ".nfg": nfg_lines}[form](game.tree, game.spec)
         return
     profile = None if data is None else profile_from_json(game.tree, data)
-    if form == ".svg":
-        yield draw_tree(game.tree, game.spec, profile, game.wording).rstrip("\n")
+    if form in _DRAWN:
+        part = excerpt(game.tree, node_at(game.tree, request.at or "", game.wording), request.depth)
+        if form == ".html":
+            yield tree_page(game, profile, part, request.profile or "")
+            return
+        draw = draw_tree if form == ".svg" else tikz_tree
+        yield draw(game.tree, game.spec, profile, game.wording, part).rstrip("\n")
     else:
         profile = profile or BehaviorProfile.uniform(game)
         text = json.dumps(profile.to_json(game.spec), indent=2)

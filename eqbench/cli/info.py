@@ -117,7 +117,7 @@ def _print_list(kind: str, rows: list[dict[str, Any]]) -> None:
             put(_filled(", ".join(row["name"] for row in own), text))
     say(f"\nOptions of one of them: eqbench info {rows[0]['name']}")
     if kind == "solvers":
-        say("Asked about a few games of each kind. About a game of yours: eqbench info GAME")
+        say("By a few games of each kind. For a game of yours: eqbench info GAME")
         say(f"Several at once: {', '.join(('all', *GROUPS))}")
 
 
@@ -155,6 +155,7 @@ def _facts(spec: str, registry: Registry) -> tuple[dict[str, Any], Wording | Non
             else value
             for name, value in sizes(game).items()
         }
+        facts |= {"title": game.title} if game.title else {}
         facts |= {"spec": game.spec, "sizes": sized, "kinds": kind_of_game(game)}
         answers: dict[str, Any] = {"take it": [], "unsupported": {}, "unavailable": {}}
         for name, obstacle in registry.obstacles(game).items():
@@ -184,7 +185,7 @@ def _solver_facts(entry: Entry) -> dict[str, Any]:
 
 
 def _print(facts: dict[str, Any], wording: Wording | None) -> None:
-    put(f"{facts['name']}: {facts['summary']}")
+    put(f"{facts['name']}: {facts.get('title') or facts['summary']}")
     put(f"  spec  {facts['spec']}")
     for sentence in facts.get("same_as", ()):
         put(f"  {sentence}")

@@ -1,8 +1,8 @@
 """What commands print: every text passes here, on its way to a standard stream.
 
 Of a text only line breaks and what is printable gets out. Data goes to standard output, where
-failing to write ends the command; messages go to standard error, which may fail. A command that is
-asked to be quiet says nothing but errors and how to go on.
+failing to write ends the command; messages go to standard error, which may fail. A quiet
+command prints nothing but errors and the next step.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _NARROW = {
 }
 _READABLE = "eqbench.readable"
 
-messages = SimpleNamespace(quiet=False)  # whether this command is asked to be quiet
+messages = SimpleNamespace(quiet=False)  # whether this command prints nothing but results
 
 
 def put(text: str, *, end: str = "\n") -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pkgutil
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,6 +23,9 @@ class PublishRequest:
     Without RUN only the index is rewritten. Links are relative, so that the pages also work as
     files. Links to other places, and files that eqbench did not write, are neither copied nor
     removed.
+
+    With --challenge the folders are measured as answers to the standing challenge, as by eqbench
+    challenge, and its leaderboard is written next to the index.
     """
 
     folder: Annotated[str, Option("Folder of the index.", FOLDER, argument=True)]
@@ -31,6 +35,9 @@ class PublishRequest:
     replace: Annotated[
         bool, Option("Replace a published run also by one that lacks cells of it.", FLAG)
     ] = False
+    challenge: Annotated[
+        bool, Option("Write the leaderboard of submissions and runs, which are not copied.", FLAG)
+    ] = False
 
 
 @command(PublishRequest)
@@ -39,6 +46,11 @@ def publish(request: PublishRequest) -> None:
     from eqbench.report.writing import runs_in
     from eqbench.store.stored_run import read_run, run_folder
 
+    if request.challenge:
+        page = pkgutil.resolve_name("eqbench.studies.challenge.study:page_of")(request.runs)
+        index = write(Path(request.folder), (), board=page)
+        say_written([index, index.with_name("challenge.html")])
+        return
     folders = [run_folder(text) for text in request.runs]
     found = [run.path for each in folders for run in runs_in(each) or [read_run(each)]]
     say_written([write(Path(request.folder), found, replace=request.replace, tell=say_note)])

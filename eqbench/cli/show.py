@@ -31,7 +31,7 @@ class ShowRequest(NameOptions):
 
     With --figure it is a picture in a file: a bar for every information set, in a grid of
     situations and cards where the game has them. Of two cells it has both, and frames where they
-    differ.
+    differ. eqbench export GAME tree.html --profile RUN/CELL writes the tree with what is played.
     """
 
     run: Annotated[str, Option("Folder of a run, or `latest`.", RUN, argument=True)]

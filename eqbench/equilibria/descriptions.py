@@ -3,12 +3,15 @@
 A clause says what a player does at one information set, at all with the same history, or wherever
 it can take the action, and speaks only of where play gets to. It holds for all members of its
 cluster; of the other clusters it rules out those that clearly break it where their play gets to.
+A last one may say what deters a player: what is played at a set that no member gets to, and without
+which the others would gain by deviating.
 
 Symbols in shapes: A actions, n clusters, N players, C clauses.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +25,7 @@ from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import FloatArray
 from eqbench.model.words import deed, situation
 from eqbench.text import printable, shortened
+from eqbench.verification import Verifier
 
 REACHED = 1e-6  # least probability with which play gets to an information set
 NEGLIGIBLE = 1e-4  # frequency that counts as never
@@ -31,8 +35,10 @@ LONGEST = 90  # characters of what describes a cluster that is the only one
 _MOST_CLUSTERS = 200
 _MOST_SUBJECTS = 40_000  # in all clusters; more would take seconds
 _MOST_NUMBERS = 20_000_000  # frequencies that are compared, and nodes that are swept
+_MOST_TRIED = 5_000_000  # nodes that are swept for what deters players
 _LONGEST_LABEL = 40
-_TELLING = (0, 3, 1, 2)  # ranks of clauses by what they tell of a cluster that is the only one
+_CERTAIN, _OFF_PATH = 1, 5  # ranks up to which clauses have always or never, and of deterrents
+_TELLING = (0, 3, 1, 2, 4)  # ranks of clauses by what they tell of a cluster that is the only one
 
 
 @dataclass(frozen=True)
@@ -45,7 +51,7 @@ class _Subject:
     where: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Clause:
     """A statement on the play of a cluster.
 
@@ -56,7 +62,8 @@ class Clause:
     actions : indices among the A actions; empty if it is about payoffs
     low, high : frequencies that it allows where play gets to
     rules_out : bool (n,), the other clusters that clearly break it
-    rank : smaller is better among clauses that rule out as many
+    rank : smaller is better among clauses that rule out as many; the largest is of one on what is
+        played where no member gets to
     """
 
     text: str
@@ -92,8 +99,16 @@ def describe(
     most = _MOST_SUBJECTS // len(clusters)
     subjects = [own for own in _subjects(game) if table.is_telling(own.actions)][:most]
     if len(clusters) == 1:
-        return [_alone(list(table.clauses(0, subjects, DIGITS[0])))]
-    return [_apart(game, table, at, subjects, clusters) for at in range(len(clusters))]
+        known = list(table.clauses(0, subjects, DIGITS[0]))
+        found = [_alone(known) or _alone(list(_payoff_clauses(game, 0, clusters)))]
+    else:
+        found = [_apart(game, table, at, subjects, clusters) for at in range(len(clusters))]
+    if len(clusters) * tree.n_actions * tree.n_nodes > _MOST_TRIED:
+        return found
+    return [
+        chosen and (*chosen, *_deterrents(game, own, LONGEST - len(text_of(chosen))))
+        for chosen, own in zip(found, clusters, strict=True)
+    ]
 
 
 def text_of(clauses: Sequence[Clause] | None) -> str:
@@ -124,9 +139,7 @@ def _subjects(game: Game) -> list[_Subject]:
     single, by_history, everywhere = (dict[tuple[int, str, str], list[int]]() for _ in range(3))
     sets_of, partial = dict[tuple[int, str], list[int]](), set[tuple[int, str]]()
     for i, (player, label) in enumerate(zip(tree.infoset_player, tree.infoset_labels, strict=True)):
-        own, names = situation(label, game), tree.infoset_actions[i]
-        shown = f" at {shortened(printable(label), _LONGEST_LABEL)}" if label else ""
-        where = f" with {own.private} {own.history}" if own.private else shown
+        own, names, where = situation(label, game), tree.infoset_actions[i], _where(label, game)
         sets_of.setdefault((player, own.history), []).append(i)
         for action, name in enumerate(names, start=start[i]):
             everywhere.setdefault((player, name, ""), []).append(action)
@@ -150,6 +163,13 @@ def _subjects(game: Game) -> list[_Subject]:
             verb, who = printable(deed(name, game)), printable(tree.players[player])
             found.setdefault(tuple(actions), _Subject(tuple(actions), who, verb, where))
     return list(found.values())
+
+
+def _where(label: str, game: Game) -> str:
+    """Words for an information set, behind those for what is done there."""
+    own = situation(label, game)
+    shown = f" at {shortened(printable(label), _LONGEST_LABEL)}" if label else ""
+    return f" with {own.private} {own.history}" if own.private else shown
 
 
 class _Table:
@@ -199,8 +219,8 @@ def _apart(
 ) -> tuple[Clause, ...] | None:
     """Clauses that hold in a cluster and of which each other cluster breaks one."""
     left, chosen = np.arange(len(clusters)) != at, list[Clause]()
-    for digits in DIGITS:
-        known = list(table.clauses(at, subjects, digits))
+    for last, digits in ((_CERTAIN, DIGITS[0]), *((math.inf, number) for number in DIGITS)):
+        known = [own for own in table.clauses(at, subjects, digits) if own.rank <= last]
         while left.any() and known:
             counts = np.array([np.count_nonzero(clause.rules_out & left) for clause in known])
             if not counts.max():
@@ -218,6 +238,35 @@ def _apart(
     return None if left.any() else tuple(chosen)
 
 
+def _deterrents(game: Game, members: Sequence[BehaviorProfile], room: int) -> Iterator[Clause]:
+    """Yield what is played off the path where another player gains most if it is not."""
+    tree, verifier, first = game.tree, Verifier(game.tree), members[0].probabilities
+    played = np.array([profile.probabilities for profile in members])
+    reached = np.max([infoset_reach(tree, own) for own in played], axis=0)
+    before, gains = np.asarray(verifier.verify(members[0]).regrets, float), dict[Clause, float]()
+    for i in np.flatnonzero((reached <= REACHED) & (np.diff(tree.action_start) > 1)).tolist():
+        own, who = slice(*tree.action_start[i : i + 2].tolist()), int(tree.infoset_player[i])
+        kept = own.start + int(played[:, own].min(axis=0).argmax())
+        least, name = float(played[:, kept].min()), tree.players[who]
+        share, is_sure = math.floor(100 * least + NEGLIGIBLE) / 100, least >= 1 - NEGLIGIBLE
+        where = _where(tree.infoset_labels[i], game)
+        verb = printable(deed(tree.infoset_actions[i][kept - own.start], game))
+        often = f"always {verb}" if is_sure else f"{verb} at least {share:g} of the time"
+        text = f"if ever{where}, {printable(name)} {often}"
+        if share <= CLEAR or not where or len(text) + 2 > room:
+            continue
+        facts = (kept,), min(least, 1 - NEGLIGIBLE if is_sure else share), 1.0
+        clause = Clause(text, name, *facts, np.zeros(0, dtype=bool), _OFF_PATH)
+        for action in {*range(own.start, own.stop)} - {kept}:
+            other = first.copy()
+            other[own], other[action] = 0.0, 1.0
+            regrets = np.asarray(verifier.verify(BehaviorProfile.of(tree, other)).regrets, float)
+            gain = float(np.delete(regrets - before, who).max(initial=0.0))
+            gains[clause] = max(gain, gains.get(clause, 0.0))
+    if gains and max(gains.values()) > CLEAR * tree.payoff_range:
+        yield max(gains, key=gains.__getitem__)
+
+
 def _payoff_clauses(
     game: Game, at: int, clusters: Sequence[Sequence[BehaviorProfile]]
 ) -> Iterator[Clause]:
@@ -232,7 +281,7 @@ def _payoff_clauses(
             least, most = value - half, value + half
             if least <= low[at, player] and high[at, player] <= most:
                 out = (low[:, player] > most + half) | (high[:, player] < least - half)
-                text = f"{printable(name)} has {value:g}"
+                text = f"{printable(name)} gets {value:g}"
                 yield Clause(text, name, (), least, most, out, 4)
 
 

@@ -10,6 +10,8 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, cast
 
+import numpy as np
+
 from eqbench.equilibria import Identifier, completeness
 from eqbench.errors import ProfileError, counted
 from eqbench.isolation.child import GRACE_S, Outcome
@@ -18,6 +20,7 @@ from eqbench.isolation.messages import (
     DoneFrame,
     ErrorFrame,
     Frame,
+    JointFrame,
     ProfileFrame,
     RefusedFrame,
     SnapshotFrame,
@@ -31,6 +34,7 @@ from eqbench.store.schema import (
     EquilibriumRecord,
     ExactRecord,
     IdentityRecord,
+    JointRecord,
     Status,
 )
 from eqbench.verdict import Claimed, Judgment, judge_claims, stored
@@ -43,11 +47,13 @@ from eqbench.verification import (
     certify,
     exact_refutation,
     refutation,
+    verify_joint,
 )
 
 MAX_SNAPSHOTS = 64
 MAX_CANDIDATES = 1024
 MAX_CANDIDATE_BYTES = 512 * 2**20
+MAX_JOINT_BYTES = 64 * 2**20
 # Without a target a solver may stop at a regret of its own, but not call anything converged.
 OWN_REGRET_SHARE = 1e-3
 # A solver that stops at its target may have computed it in another order.
@@ -72,6 +78,7 @@ class Received:
     ----------
     misfit : what is wrong with the first profile that cannot be one of the game; no such is kept
     newest : profile that was reported last, if any was
+    joint : joint play that was reported last, if any was
     """
 
     def __init__(self, frequencies: int) -> None:
@@ -80,10 +87,18 @@ class Received:
         self.dropped = 0
         self.misfit = ""
         self.newest: ProfileFrame | None = None
+        self.joint: JointFrame | None = None
         self._frequencies, self._bytes = frequencies, 0
 
     def add(self, frame: Frame) -> None:
         """Take a frame of any kind; others than profiles are not kept."""
+        if isinstance(frame, JointFrame):
+            if len(frame.profiles) != self._frequencies * len(frame.weights):
+                self.misfit = self.misfit or (
+                    f"joint play of this game has {self._frequencies} frequencies for each weight"
+                )
+            elif len(frame.profiles) <= MAX_JOINT_BYTES:
+                self.joint = frame
         if not isinstance(frame, ProfileFrame):
             return
         sent = len(frame.frequencies) if frame.exact is None else len(frame.exact)
@@ -217,6 +232,7 @@ class JudgedCell:
     handed : measured candidates, best first; without any, the last snapshot
     identities : for each of `handed` which known equilibrium it is, None if none is near
     judgments : for each of `handed` what verdicts find, by their names
+    joint : what the joint play is worth that the solver kept, None if it kept none
     """
 
     outcome: Outcome
@@ -226,6 +242,7 @@ class JudgedCell:
     handed: list[MeasuredProfile]
     identities: list[IdentityRecord | None]
     judgments: list[dict[str, Judgment]]
+    joint: JointRecord | None = None
 
     def fields(self, profiles: Iterable[Any]) -> dict[str, Any]:
         """Fields of the record of the cell; `profiles` says where those of `handed` are kept.
@@ -246,6 +263,7 @@ class JudgedCell:
             "setup_s": self.outcome.setup_s,
             "elapsed_s": elapsed_s,
             "statistics": {} if ended is None else ended.statistics,
+            "joint": self.joint,
         }
         if clocks is not None:
             known |= {"cpu_s": clocks.cpu_s, "overhead_s": clocks.overhead_s}
@@ -307,7 +325,10 @@ class Judge:
             None if each is None else cast("IdentityRecord", each.to_json()) for each in known
         ]
         judgments = judge_claims([finding.claimed(tree, tolerance) for finding in handed])
-        return JudgedCell(outcome, status, reason, path, handed, identities, judgments)
+        # of a wide game floats say nothing
+        mixed = None if tree.is_wide else received.joint
+        joint = None if mixed is None else measure_joint(mixed, tree)
+        return JudgedCell(outcome, status, reason, path, handed, identities, judgments, joint)
 
     def _missing(self, handed: Sequence[MeasuredProfile]) -> str:
         """How a list that is claimed to be complete is proved incomplete; empty if it is not."""
@@ -317,6 +338,21 @@ class Judge:
         profiles, regrets = zip(*((e.candidate.profile, e.max_regret) for e in listed), strict=True)
         found = completeness(self.identifier.game, profiles, regrets)
         return str(found) if found is not None and found.verdict == "proved incomplete" else ""
+
+
+def measure_joint(frame: JointFrame, tree: GameTree) -> JointRecord:
+    """Measure the joint play of a frame; ProfileError if it is none of this game."""
+    weights = np.frombuffer(frame.weights, "<f8")
+    profiles = np.frombuffer(frame.profiles, "<f8").reshape(len(weights), -1)
+    measured = verify_joint(tree, [BehaviorProfile.of(tree, row) for row in profiles], weights)
+    return {
+        "iterations": frame.iterations,
+        "profiles": len(weights),
+        "payoffs": list(map(float, measured.payoffs)),
+        "gains": list(map(float, measured.gains)),
+        "cce_gap": float(measured.gap),
+        "error": measured.error,
+    }
 
 
 def measure_all(

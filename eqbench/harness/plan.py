@@ -188,6 +188,7 @@ class PlannedCell:
             solver_version=self.solver.version,
             game_content=self.game.content,
             repeat=self.repeat,
+            game_title=self.game.game.title,
         )
         object.__setattr__(self, "id", names)
 

@@ -26,6 +26,7 @@ from eqbench.isolation.messages import (
     DoneFrame,
     ErrorFrame,
     Frame,
+    JointFrame,
     LastFrame,
     ProfileFrame,
     ReadyFrame,
@@ -39,6 +40,7 @@ from eqbench.model import compiled
 from eqbench.model.game import Game
 from eqbench.registry import default_registry
 from eqbench.solver import (
+    JointPlay,
     Limits,
     Monitor,
     MonitorReport,
@@ -78,7 +80,7 @@ def solve_once(
     warm_up(game)
     rng = np.random.default_rng(seed)
     send(ReadyFrame())
-    monitor = Monitor(game, limits, lambda report: send(_profile_frame(report)))
+    monitor = Monitor(game, limits, lambda report: send(_frame(report)))
     ended, failure, statistics = None, None, dict[str, Any]()
     plain_s = compiled.preparation.plain_s
     try:
@@ -120,6 +122,13 @@ def _clocks(of: Monitor | MonitorReport) -> Clocks:
     """Clocks of a monitor or a report; differences of clocks may round below zero."""
     elapsed_s, cpu_s = max(float(of.elapsed_s), 0.0), max(float(of.cpu_s), 0.0)
     return Clocks(elapsed_s, cpu_s, max(float(of.overhead_s), 0.0), int(of.work))
+
+
+def _frame(report: MonitorReport | JointPlay) -> Frame:
+    if isinstance(report, JointPlay):
+        profiles, weights = np.asarray(report.profiles, "<f8"), np.asarray(report.weights, "<f8")
+        return JointFrame(profiles.tobytes(), weights.tobytes(), int(report.iterations))
+    return _profile_frame(report)
 
 
 def _profile_frame(report: MonitorReport) -> ProfileFrame:

@@ -126,6 +126,20 @@ class CandidateFrame(ProfileFrame, frozen=True):
     trembles: TremblesMessage | None = None
 
 
+class JointFrame(Frame, frozen=True):
+    """Joint play; `profiles` (K, A) and `weights` (K,) are little-endian float64."""
+
+    profiles: bytes
+    weights: bytes
+    iterations: Count
+
+    def __post_init__(self) -> None:
+        if len(self.weights) % 8 or not self.weights or len(self.profiles) % len(self.weights):
+            raise ValueError(
+                "joint play needs float64 weights, and equally many frequencies for each"
+            )
+
+
 class _Figures(Frame, frozen=True):
     """An end of solving, with the figures of the method and the resident memory then."""
 
@@ -182,7 +196,7 @@ class BuiltFrame(Frame, frozen=True):
 
 # end a job
 LastFrame = DoneFrame | ErrorFrame | RefusedFrame | DescribedFrame | BuiltFrame | AgainFrame
-Message = ReadyFrame | CompilingFrame | SnapshotFrame | CandidateFrame | LastFrame
+Message = ReadyFrame | CompilingFrame | SnapshotFrame | CandidateFrame | JointFrame | LastFrame
 
 
 def text(value: object) -> str:

@@ -26,7 +26,7 @@ def efg_text(tree: GameTree, title: str = "") -> str:
     Exact payoffs and probabilities are written as integers or ``p/q``. Others are written with
     the digits that identify the float64; of such probabilities the largest at a node is
     replaced by what the others leave, since they must sum to 1 exactly. Labels are written as
-    :func:`file_labels` says.
+    :func:`file_labels` says; outcomes of a chance node that are not all labeled have their numbers.
     """
     return "".join(f"{line}\n" for line in efg_lines(tree, title))
 
@@ -46,7 +46,12 @@ def efg_lines(tree: GameTree, title: str = "") -> Iterator[str]:
         elif player == CHANCE:
             chances += 1
             drawn = _probabilities(tree, tree.chance[first[node] : first[node + 1]])
-            moves = " ".join(f'"{k}" {value}' for k, value in enumerate(drawn, start=1))
+            below = range(first[node], first[node + 1])
+            names = [tree.chance_labels.get(k, "") for k in below]
+            if not all(names):
+                names = [str(k) for k in range(1, len(below) + 1)]
+            labeled = zip(map(quoted, file_labels(names)), drawn, strict=True)
+            moves = " ".join(f"{name} {value}" for name, value in labeled)
             yield f'c "" {chances} "" {{ {moves} }} 0'
         else:
             yield decisions[tree.infoset[node]]

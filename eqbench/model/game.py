@@ -36,6 +36,8 @@ class Game(Displayed):
         Where the arrays of the game are kept, if they are; their form need not be compiled.
     wording : Wording or None
         What the labels of its information sets mean, if the game declares it.
+    title : str
+        What a game file calls it, or a plugin by an attribute; strangers wrote it. May be empty.
 
     Examples
     --------
@@ -51,6 +53,7 @@ class Game(Displayed):
     tree: GameTree
     folder: Path | None = None
     wording: Wording | None = None
+    title: str = ""
 
     def __repr__(self) -> str:
         tree = self.tree
@@ -109,7 +112,7 @@ class Game(Displayed):
         except (TypeError, ValueError):
             raise UsageError(f"a payoff parameter is a number; got {known}={given}") from None
         spec = _with_parameter(parse_spec(self.spec), known, value)
-        game = Game(str(spec), self.tree.at(value), wording=self.wording)
+        game = Game(str(spec), self.tree.at(value), wording=self.wording, title=self.title)
         if "sequence_form" in self.__dict__:
             game.__dict__["sequence_form"] = self.sequence_form.at(float(value))
         if "_rank_sums" in self.__dict__:

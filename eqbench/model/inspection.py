@@ -5,15 +5,17 @@ Symbols: M nodes, N players, I information sets, A actions.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from eqbench.errors import UsageError, known_labels
 from eqbench.model.game import Game
 from eqbench.model.realization import RealizationPlan
-from eqbench.model.tree import FloatArray, GameTree
+from eqbench.model.tree import TERMINAL, FloatArray, GameTree
+from eqbench.model.words import Wording
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,3 +126,91 @@ def on_the_way(tree: GameTree, ends: NDArray) -> NDArray[np.bool_]:
     for level in reversed(tree.levels[1:]):
         passed[tree.parent[level][passed[level]]] = True
     return passed
+
+
+@dataclass(frozen=True, eq=False)
+class Excerpt:
+    """A node of a tree with what follows it, perhaps only down to some depth.
+
+    Attributes
+    ----------
+    tree : GameTree
+        The excerpt as a tree; where moves are left out there are terminals with payoffs of 0.
+    nodes : int (M',)
+        Its nodes by their numbers in the whole tree.
+    is_cut : bool (M',)
+        Nodes whose moves are left out.
+    """
+
+    tree: GameTree
+    nodes: NDArray[np.intp]
+    is_cut: NDArray[np.bool_]
+
+
+def excerpt(tree: GameTree, node: int = 0, depth: int | None = None) -> Excerpt:
+    """Return what follows a node by at most `depth` moves, or all of it."""
+    inside, first = np.zeros(tree.n_nodes, dtype=bool), tree.first_children()
+    inside[node] = True
+    above = next(k for k, level in enumerate(tree.levels) if node < level.stop)
+    for level in tree.levels[above + 1 :][:depth]:
+        inside[level] = inside[tree.parent[level]]
+    nodes, place = np.flatnonzero(inside), np.cumsum(inside, dtype=np.int32) - np.int32(1)
+    ends = tree.player[nodes] == TERMINAL
+    is_cut = ~ends & ~inside[np.minimum(first[nodes], tree.n_nodes - 1)]
+    row = np.searchsorted(tree.terminals, nodes[ends | is_cut]) % tree.n_terminals
+    kept, given = ends[ends | is_cut, None], tree.payoffs
+    payoffs = replace(
+        given,
+        base=given.base[row] * kept,
+        slope=None if given.slope is None else given.slope[row] * kept,
+    )
+    parent, move, chance = place[tree.parent[nodes]], tree.move[nodes], tree.chance[nodes]
+    parent[0], move[0], chance[0] = -1, -1, 0
+    part = replace(
+        tree,
+        parent=parent,
+        move=move,
+        chance=chance,
+        payoffs=payoffs,
+        player=np.where(is_cut, np.int8(TERMINAL), tree.player[nodes]),
+        infoset=np.where(is_cut, np.int32(-1), tree.infoset[nodes]),
+        chance_labels={
+            int(place[at]): label for at, label in tree.chance_labels.items() if inside[at]
+        },
+    )
+    return Excerpt(part, nodes, is_cut)
+
+
+def move_name(tree: GameTree, node: int, wording: Wording | None = None) -> str:
+    """Label of the move that leads to a node; of chance in words, empty where it has none."""
+    above = tree.infoset[tree.parent[node]]
+    if above >= 0:
+        return tree.infoset_actions[above][tree.move[node]]
+    private, label = wording.private if wording else {}, tree.chance_labels.get(node, "")
+    return " ".join(private.get(part, part) for part in label.split(" "))
+
+
+def way_to(tree: GameTree, node: int) -> list[int]:
+    """Nodes on the way to a node, and itself, without the root."""
+    return [*way_to(tree, int(tree.parent[node])), node] if node > 0 else []
+
+
+def node_at(tree: GameTree, history: str, wording: Wording | None = None) -> int:
+    """Node to which moves lead, with slashes between them: labels, or numbers from 1 on.
+
+    Raises
+    ------
+    UsageError
+        If there is no such move.
+    """
+    node, first = 0, tree.first_children()
+    for word in filter(None, history.split("/")):
+        children = range(first[node], first[node + 1])
+        known = {str(k): child for k, child in enumerate(children, start=1)}
+        for words in (None, wording):
+            known |= {name: each for each in children if (name := move_name(tree, each, words))}
+        if word not in known:
+            what = known_labels(word, known) if known else "the game is over there"
+            raise UsageError(f"{history!r}: there is no move {word!r}; {what}")
+        node = known[word]
+    return node

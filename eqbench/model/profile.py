@@ -232,6 +232,34 @@ class BehaviorProfile(Displayed):
         """
         return pkgutil.resolve_name("eqbench.api.profiles:profile_figure")(self, other)
 
+    def explore(self, at: str = "", depth: int | None = None) -> Any:
+        """Page of the game tree with what is played, opened node by node, which a notebook shows.
+
+        At each node it has frequencies, reach, payoffs, beliefs and the gain of each deviation, of
+        at most 20,000 nodes. It is a text: HTML that needs no network.
+
+        Parameters
+        ----------
+        at : moves with slashes between them, labels or numbers from 1; only what follows is shown
+        depth : most moves in turn that are shown; all unless given
+
+        Raises
+        ------
+        ProfileError
+            If this profile does not know its game.
+        UsageError
+            If there is no such move, there are too many nodes, or floats do not resolve what
+            decisions of the game are about.
+
+        Examples
+        --------
+        >>> import eqbench
+        >>> game = eqbench.load_game("kuhn2")
+        >>> eqbench.BehaviorProfile.uniform(game).explore(at="1 2/check").form
+        'html'
+        """
+        return pkgutil.resolve_name("eqbench.api.profiles:explored")(self, at, depth)
+
     def to_frame(self) -> pd.DataFrame:
         """One row per action: player, infoset, action, frequency, and exact if it is in fractions.
 

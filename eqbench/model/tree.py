@@ -226,6 +226,22 @@ class GameTree:
         """Whether chance probabilities and payoffs are known as rationals."""
         return self.payoffs.exact and self.chance.dtype.kind == "i"
 
+    def in_integers(self) -> GameTree:
+        """Tree whose float payoffs are the binary fractions that they are, over one denominator.
+
+        The same tree if its payoffs are rational, its chance is in floats, or numerators would not
+        fit into 62 bits.
+        """
+        if self.payoffs.exact or self.chance.dtype.kind != "i":
+            return self
+        ratios = [x.as_integer_ratio() for x in self.payoffs.table.ravel().tolist()]
+        unit = max(q for _, q in ratios)  # all are powers of two
+        numerators = [p * (unit // q) for p, q in ratios]
+        if max(unit, *map(abs, numerators)) >= INT64_SAFE:
+            return self
+        table = np.array(numerators, dtype=np.int64).reshape(self.payoffs.base.shape)
+        return replace(self, payoffs=Payoffs(table, unit))
+
     # -- derived arrays -------------------------------------------------------------------
 
     @cached_property

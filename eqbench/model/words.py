@@ -24,12 +24,14 @@ class Wording:
 
     Attributes
     ----------
-    private : what a player holds, by how labels call it; what is not in it stands as it is
+    private : what a player holds, by how labels call it; what is not in it makes a label unfit, or
+        has the words of `others`; if it is empty, all stand as they are
     moves : public moves by their letters in a history
     boards : what chance turns up for all to see, by its text in a history; a new round begins there
     separator : what stands between the moves of a history; each is a letter if it is empty
     verbs : what a player does who takes an action, for example ``bets``
     key : what the words mean, for a line next to where they first stand
+    others : words, with {} in place of the label, for what `private` does not have
     """
 
     private: Mapping[str, str] = field(default_factory=dict)
@@ -38,6 +40,7 @@ class Wording:
     separator: str = ""
     verbs: Mapping[str, str] = field(default_factory=dict)
     key: str = ""
+    others: str = ""
 
     @cached_property
     def _rounds(self) -> re.Pattern[str]:
@@ -110,9 +113,12 @@ def situation(label: str, game: HasWording | Wording | None) -> Situation:
     wording = wording_of(game)
     held, colon, text = label.partition(":")
     history = wording.history(text) if wording and colon else None
-    if wording is None or history is None or (wording.private and held not in wording.private):
+    if wording is None or history is None:
         return Situation("", "", label)
-    private = wording.private.get(held, held)
+    others = wording.others.format(held) if wording.private else held
+    private = wording.private.get(held, others)
+    if not private:
+        return Situation("", "", label)
     return Situation(private, history, f"{private} {history}")
 
 

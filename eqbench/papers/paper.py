@@ -23,7 +23,7 @@ from eqbench.papers.checks import read_check
 from eqbench.papers.jobs import Closed, Job
 
 # folders of the papers that ship: from the tree to its equilibria to methods that find them
-_NAMES = ("encyclopedia", "szafron", "ganzfried", "billingham_2017", "billingham_2018")
+_NAMES = ("encyclopedia", "szafron", "ganzfried", "billingham_2017", "billingham_2018", "xu_2024")
 SHIPPED = {name: Path(__file__).parent / name for name in _NAMES}
 
 

@@ -28,7 +28,9 @@ ONE: Polynomial = {(): 1}
 ZERO, NONNEGATIVE, POSITIVE = range(3)  # what is known of a sign
 KINDS = ("branch", "split", "blow", "closed", "known", "face")
 SIGNS = {"+": "+", "+0": "+0", "0": "0", "-0": "0-", "-": "-"}
-MOST_CHARACTERS, MOST_TERMS, MOST_ROW = 2**26, 10**6, 300
+MOST_CHARACTERS, MOST_TERMS, MOST_ROW, MOST_DIGITS = 2**26, 10**6, 300, 200
+MOST_WORK = 10**9  # terms of all products and sums of one file; about ten minutes
+MOST_KEPT, MOST_WAITING, MOST_SPLITS = 2 * 10**6, 20_000, 200  # terms, cases, splits on a path
 _N = r"(0|[1-9][0-9]{0,17})"
 _FACTOR = re.compile(rf"1|w{_N}|g{_N}|u{_N}?|s{_N}|t{_N}|c{_N}\.{_N}")
 
@@ -87,6 +89,7 @@ class _Checker:
 
     def __init__(self, tree: GameTree) -> None:
         self.tree, self.actions, self.sets = tree, tree.n_actions, tree.n_infosets
+        self.left, self.room = MOST_WORK, MOST_KEPT
         starts, self.above = tree.action_start.tolist(), tree.infoset_parent.tolist()
         self.blocks = [range(*starts[i : i + 2]) for i in range(self.sets)]
         self.set_of = [i for i, block in enumerate(self.blocks) for _ in block]
@@ -94,7 +97,7 @@ class _Checker:
         for above, block in zip(self.above, self.blocks, strict=True):  # those above come first
             others: list[Polynomial] = [{(a,): 1} for a in block[1:]]
             whole = ONE if above < 0 else self.weights[above]
-            self.weights += [_sum([(1, whole), *((-1, each) for each in others)]), *others]
+            self.weights += [self._sum([(1, whole), *((-1, each) for each in others)]), *others]
         self.known: list[list[tuple[str, Form]]] = []
         self.products: dict[str, Polynomial] = {}
         self._evaluate()
@@ -124,19 +127,19 @@ class _Checker:
             for i, payoff in enumerate(payoffs):
                 reached: Polynomial = {(): int(payoff * self.unit)}
                 for action in (q for j, q in enumerate(last) if j != i and q >= 0):
-                    reached = _product(reached, self.weights[action])
+                    reached = self._product(reached, self.weights[action])
                 own = last[i] if last[i] >= 0 else self.actions + i
-                worth[own] = _sum([(1, worth[own]), (1, reached)])
-                played = _product(reached, self.weights[last[i]] if last[i] >= 0 else ONE)
-                self.totals[i] = _sum([(1, self.totals[i]), (1, played)])
+                worth[own] = self._sum([(1, worth[own]), (1, reached)])
+                played = self._product(reached, self.weights[last[i]] if last[i] >= 0 else ONE)
+                self.totals[i] = self._sum([(1, self.totals[i]), (1, played)])
         for i, above in enumerate(self.above):
             own = above if above >= 0 else self.actions + int(tree.infoset_player[i])
-            worth[own] = _sum([(1, worth[own]), (1, {(self.actions + i,): 1})])
+            worth[own] = self._sum([(1, worth[own]), (1, {(self.actions + i,): 1})])
         for i, total in enumerate(self.totals):
-            self.totals[i] = _sum([(1, total), (-1, worth[self.actions + i])])
+            self.totals[i] = self._sum([(1, total), (-1, worth[self.actions + i])])
         pairs = zip(self.set_of, worth, strict=False)
-        self.gaps = [_sum([(1, {(self.actions + i,): 1}), (-1, own)]) for i, own in pairs]
-        self.totals.append(_sum((1, each) for each in self.totals))  # of the row u
+        self.gaps = [self._sum([(1, {(self.actions + i,): 1}), (-1, own)]) for i, own in pairs]
+        self.totals.append(self._sum((1, each) for each in self.totals))  # of the row u
 
     # -- the file -------------------------------------------------------------------------
 
@@ -153,7 +156,8 @@ class _Checker:
                     counts[self._node(line, counts.total(), waiting)] += 1
                     continue
                 totals = {"end": True, "nodes": counts.total(), **counts}
-                _demand(line == totals and line["end"] is True, f"the totals are {totals}")
+                same = json.dumps(line, sort_keys=True) == json.dumps(totals, sort_keys=True)
+                _demand(same, f"the totals are {totals}")
                 _demand(not waiting, f"cases are missing: {sorted(waiting)[:3]} (node, case)")
                 _demand(next(lines, None) is None, "something follows the totals")
                 return ProofSummary(names, dict(counts))
@@ -197,6 +201,7 @@ class _Checker:
             return kind
         for k, case in enumerate(getattr(self, f"_{kind}")(above, number, value)):
             waiting[number, k] = case
+        _demand(len(waiting) <= MOST_WAITING, f"more than {MOST_WAITING:,} cases are open at once")
         return kind
 
     def _branch(self, case: _Case, number: int, action: Any) -> list[_Case]:
@@ -216,6 +221,7 @@ class _Checker:
         _demand(all(isinstance(sign, str) and sign in SIGNS for sign in signs), "bad sign")
         covered = set("".join(SIGNS[sign] for sign in signs))
         _demand(covered == set("+0-") and len(signs) == len(set(signs)), "signs left out or twice")
+        _demand(len(case.splits) < MOST_SPLITS, f"more than {MOST_SPLITS} splits on a path")
         return [case._replace(splits={**case.splits, number: (form, sign)}) for sign in signs]
 
     def _blow(self, case: _Case, number: int, value: Any) -> list[_Case]:
@@ -244,7 +250,7 @@ class _Checker:
             pair = _list(given, 2) if sign == "0" else [given]
             for factor, certificate in zip((1, -1), pair, strict=False):
                 total, _ = self._combined(case, certificate)
-                wanted = _sum([(factor, self._polynomial(form))])
+                wanted = self._sum([(factor, self._polynomial(form))])
                 _demand(_is_multiple(total, wanted), f"not shown to be in known set {k}")
         return []
 
@@ -260,7 +266,7 @@ class _Checker:
             _demand(is_allowed, f"{row} cannot be taken {times} times")
             is_strict |= sign == POSITIVE
             parts.append((times, polynomial))
-        return _sum(parts), is_strict
+        return self._sum(parts), is_strict
 
     def _row(self, case: _Case, row: str) -> tuple[Polynomial, int]:
         """Polynomial and sign of a row."""
@@ -271,9 +277,10 @@ class _Checker:
         if polynomial is None:
             polynomial = ONE
             for each, _ in factors:
-                polynomial = _product(polynomial, each)
-            if not set("stc") & set(names):  # those depend on the path
-                self.products[names] = polynomial
+                polynomial = self._product(polynomial, each)
+            if not set("stc") & set(names) and len(polynomial) < self.room:
+                self.products[names] = polynomial  # s, t and c depend on the path
+                self.room -= 1 + len(polynomial)
         for blow in blows:
             polynomial = self._divided(case, polynomial, blow)
         return polynomial, min(sign for _, sign in factors)
@@ -297,15 +304,15 @@ class _Checker:
             _demand(n in case.splits, f"{name} is no split above")
             form, sign = case.splits[n]
             known = ZERO if sign == "0" else NONNEGATIVE if "0" in sign else POSITIVE
-            return _sum([(-1 if "-" in sign else 1, self._polynomial(form))]), known
+            return self._sum([(-1 if "-" in sign else 1, self._polynomial(form))]), known
         _demand(n in case.blows, f"{name} is no blow-up above")
         listed, _ = case.blows[n]
         if kind == "t":
             hats: Polynomial = {(self._hat(n, a),): 1 for a in listed}
-            return _sum([(1, hats), (-1, ONE)]), ZERO
+            return self._sum([(1, hats), (-1, ONE)]), ZERO
         _demand(more[0] in listed, f"{name} is no weight of the blow-up")
         hat: Polynomial = {(self._hat(n, more[0]),): len(listed)}
-        return _sum([(1, hat), (-1, self.weights[more[0]])]), NONNEGATIVE
+        return self._sum([(1, hat), (-1, self.weights[more[0]])]), NONNEGATIVE
 
     def _hat(self, number: int, variable: int) -> int:
         return (number + 1) * (self.actions + self.sets) + variable
@@ -314,6 +321,7 @@ class _Checker:
         """The polynomial divided by the weight of a blow-up."""
         number = next((n for n in case.blows if str(n) == blow), -1)
         _demand(number >= 0, f"{blow!r} is no blow-up above")
+        self._work(len(polynomial))
         actions, sets = case.blows[number]
         found: Polynomial = {}
         for monomial, coefficient in polynomial.items():
@@ -331,7 +339,27 @@ class _Checker:
         return dict(form)
 
     def _polynomial(self, form: Form) -> Polynomial:
-        return _sum((_whole(n), self._row(_Case(), name)[0]) for name, n in form.items())
+        return self._sum((_whole(n), self._row(_Case(), name)[0]) for name, n in form.items())
+
+    def _sum(self, terms: Iterable[tuple[int, Polynomial]]) -> Polynomial:
+        """Sum of numbers times polynomials, without what is 0."""
+        total: Polynomial = {}
+        for number, polynomial in terms:
+            self._work(len(polynomial))
+            for monomial, coefficient in polynomial.items():
+                total[monomial] = total.get(monomial, 0) + number * coefficient
+        return {monomial: coefficient for monomial, coefficient in total.items() if coefficient}
+
+    def _product(self, one: Polynomial, other: Polynomial) -> Polynomial:
+        terms = len(one) * len(other)
+        _demand(terms <= MOST_TERMS, f"a product has more than {MOST_TERMS:,} terms")
+        shifted = ({tuple(sorted(m + own)): c for m, c in one.items()} for own in other)
+        return self._sum(zip(other.values(), shifted, strict=True))
+
+    def _work(self, terms: int) -> None:
+        """Count terms that are multiplied or copied; no file may take hours."""
+        self.left -= 1 + terms
+        _demand(self.left >= 0, f"the file takes more than {MOST_WORK:,} terms to check")
 
 
 def content(tree: GameTree) -> str:
@@ -360,28 +388,13 @@ def _lines(file: TextIO) -> Iterator[Any]:
         raise ProofError(f"no JSON: {error}") from None
 
 
-def _sum(terms: Iterable[tuple[int, Polynomial]]) -> Polynomial:
-    """Sum of numbers times polynomials, without what is 0."""
-    total: Polynomial = {}
-    for number, polynomial in terms:
-        for monomial, coefficient in polynomial.items():
-            total[monomial] = total.get(monomial, 0) + number * coefficient
-    return {monomial: coefficient for monomial, coefficient in total.items() if coefficient}
-
-
-def _product(one: Polynomial, other: Polynomial) -> Polynomial:
-    _demand(len(one) * len(other) <= MOST_TERMS, f"a product has more than {MOST_TERMS:,} terms")
-    shifted = ({tuple(sorted(m + own)): c for m, c in one.items()} for own in other)
-    return _sum(zip(other.values(), shifted, strict=True))
-
-
 def _is_multiple(one: Polynomial, other: Polynomial) -> bool:
     """Whether a polynomial is another one times a positive integer."""
     if one.keys() != other.keys() or not other:
         return one == other
     monomial = next(iter(other))
     times, rest = divmod(one[monomial], other[monomial])
-    return times > 0 == rest and one == _sum([(times, other)])
+    return times > 0 == rest and all(one[m] == times * own for m, own in other.items())
 
 
 def _demand(holds: object, otherwise: str) -> None:
@@ -391,6 +404,7 @@ def _demand(holds: object, otherwise: str) -> None:
 
 def _whole(value: Any) -> int:
     _demand(type(value) is int, f"{value!r} is no integer")
+    _demand(abs(value) < 10**MOST_DIGITS, f"an integer has more than {MOST_DIGITS} digits")
     return int(value)
 
 

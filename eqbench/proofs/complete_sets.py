@@ -89,11 +89,15 @@ place.takes_approximations = True  # type: ignore[attr-defined]
 
 @lru_cache(maxsize=16)
 def complete_set(tree: GameTree) -> CompleteSet | None:
-    """The complete set of a game that is known by its content; None for all others."""
+    """The complete set of a game that is known by its content; None for all others.
+
+    Payoffs in floats count as the binary fractions that they are.
+    """
     sizes = [tree.n_players, tree.n_infosets, tree.n_actions, tree.n_terminals]
-    if not tree.exact or all(known["sizes"] != sizes for known in _stored().values()):
+    if all(known["sizes"] != sizes for known in _stored().values()):
         return None
-    known = _stored().get(content(tree))
+    tree = tree.in_integers()
+    known = _stored().get(content(tree)) if tree.exact else None
     if known is None:
         return None
     components = tuple(

@@ -1,7 +1,8 @@
 """Known sets of equilibria as forms in weights, and the splits with which a search begins.
 
-``known.json`` has them for games by their solver's names; the sets of three-player Kuhn poker say
-what Tables 2 and 3 of Szafron et al. 2013 say about the path of play.
+``known.json`` has them for games by their solver's names, or for some of them (``games``); the
+first that fits counts. The sets of three-player Kuhn poker say what Tables 2 and 3 of Szafron et
+al. 2013 say about the path of play; that of the whole game is as much as is proved of it.
 """
 
 from __future__ import annotations
@@ -41,7 +42,8 @@ def known_sets(game: Game) -> tuple[list[Known], list[Split]]:
     for entry in _read(Path(__file__).with_name("known.json")):
         published = _read(Path(eqbench.equilibria.__file__).parent / "data" / entry["published"])
         for part in published:
-            if mark in part["contents"] and part["source"].startswith(entry["source"]):
+            name = part["contents"].get(mark) if part["source"].startswith(entry["source"]) else ""
+            if name and name in entry.get("games", [name]):
                 names = _names(game, part["variables"])
                 if names is None:
                     continue

@@ -14,7 +14,11 @@ from fractions import Fraction
 from random import Random
 from typing import Any
 
+import numpy as np
+
 from eqbench.model.game import Game
+from eqbench.model.inspection import payoff_bounds
+from eqbench.model.tree import GameTree
 from eqbench.proofs.known import Known, Split, known_sets
 from eqbench.proofs.relaxation import Point, Relaxation
 from eqbench.proofs.rows import Algebra, Case, Certificate, Form, Sign, combination, content_hash
@@ -117,6 +121,10 @@ class Prover:
         self.most_splits = 24
         self._start = tree.action_start.tolist()
         self.group = self._groups()
+        self.dominated = _dominated(tree)
+        sets = tree.action_infoset.tolist()
+        first = [*(sets[a] for a in self.group), *self._behind(self.group)]
+        self._first = [*self.group, *(a for i in first for a in range(*self._start[i : i + 2]))]
 
     def lines(self, before: Iterable[str] = ()) -> Iterator[str]:
         """Yield the lines of the proof; :attr:`proof` has the counts and faces afterwards.
@@ -144,29 +152,31 @@ class Prover:
             self.proof.elapsed_s = time.monotonic() - begun
         yield _line(self.proof.ending)
 
-    def estimate(self, descents: int = 12, seed: int = 0) -> dict[str, float]:
-        """Return expected nodes, seconds and bytes of the search, from random descents.
+    def estimate(self, time_s: float = 1.0, seed: int = 0) -> dict[str, float]:
+        """Return expected nodes, seconds and bytes of the search, and most nodes by any descent.
 
-        A descent weighs what it meets by the number of cases that it passed by (Knuth 1975,
-        Estimating the efficiency of backtrack programs).
+        A descent looks at all cases of a node, enters one that is open, and weighs what it meets by
+        the number of open cases (Knuth 1975, Estimating the efficiency of backtrack programs).
+        There are three at least, and more until so many seconds are over.
         """
         random, begun = Random(seed), time.monotonic()
-        nodes = size = 0.0
-        visited = 0
-        for _ in range(descents):
-            node, weight, number = self._root(), 1.0, 0
-            while True:
-                kind, value = self._decide(node, number)
-                nodes += weight / descents
-                size += weight / descents * (len(_line({kind: value})) + 20)
-                visited += 1
-                cases = self._cases(node, number, kind, value)
-                if not cases:
-                    break
-                weight *= len(cases)
-                node, number = random.choice(cases), number + 1
-        each_s = (time.monotonic() - begun) / visited
-        return {"nodes": nodes, "seconds": nodes * each_s, "bytes": size}
+        descents: list[float] = []
+        size, visited = 0.0, 0
+        while len(descents) < 3 or time.monotonic() - begun < time_s:
+            cases, weight, nodes, number = [self._root()], 1.0, 0.0, 0
+            while cases:
+                decided = [(node, *self._decide(node, number)) for node in cases]
+                visited += len(cases)
+                nodes += weight * len(cases)
+                size += weight * sum(len(_line({kind: value})) + 20 for _, kind, value in decided)
+                below = [self._cases(node, number, *found) for node, *found in decided]
+                left = [each for each in below if each]
+                cases, weight = random.choice(left) if left else [], weight * len(left)
+                number += 1
+            descents.append(nodes)
+        mean, each_s = sum(descents) / len(descents), (time.monotonic() - begun) / visited
+        found = {"nodes": mean, "most_nodes": max(descents)}
+        return {**found, "seconds": mean * each_s, "bytes": size / len(descents)}
 
     def _root(self) -> _Open:
         case = Case().settle(self.algebra.tree, None)
@@ -278,25 +288,29 @@ class Prover:
     def _action(self, node: _Open, point: Point | None) -> tuple[int | None, bool]:
         """Open action whose weight times gap is largest at a point, or whose products are worst.
 
-        Also whether that product is above 0, so that the point is no equilibrium.
+        Also whether that product is above 0, so that the point is no equilibrium. A dominated
+        action comes last, as it is played only where the others never lead. In a blow-up all that
+        it divides comes first, in order of play: then it is known who leads where.
         """
         case, algebra = node.case, self.algebra
         undecided = [a for a in range(algebra.tree.n_actions) if a not in case.out | case.within]
         if not undecided or point is None:
             return (undecided[0], True) if undecided else (None, False)
+        for action in self._first if node.blown else ():
+            if action in undecided:
+                return action, True
         scores = {a: point.at(algebra.weight[a]) * point.at(algebra.gap[a]) for a in undecided}
-        best = max(undecided, key=scores.__getitem__)
+        best = max(undecided, key=lambda a: (scores[a] > _ZERO, a not in self.dominated, scores[a]))
         if scores[best] > _ZERO:
             return best, True
-        errors = dict.fromkeys(undecided, 0.0)
-        sets = algebra.tree.action_infoset
+        sets = algebra.tree.action_infoset.tolist()
+        errors = [0.0] * algebra.tree.n_infosets
         for monomial, value in point.values.items():
-            if len(monomial) == 2 and all(a < algebra.tree.n_actions for a in monomial):
+            if len(monomial) == 2 and monomial[1] < len(sets):
                 error = abs(value - point.values[monomial[:1]] * point.values[monomial[1:]])
-                for a in undecided:
-                    if any(sets[a] == sets[b] for b in monomial):
-                        errors[a] += error
-        return max(undecided, key=errors.__getitem__), False
+                for a in monomial:
+                    errors[sets[a]] += error
+        return max(undecided, key=lambda a: errors[sets[a]]), False
 
     def _groups(self) -> list[int]:
         """Weights whose sum may tend to 0 with sets behind it: of who moves first, one label."""
@@ -336,6 +350,21 @@ class Prover:
         if total and (total, "+") in case.splits.values():
             return [self.group, self._behind(self.group)]
         return None
+
+
+def _dominated(tree: GameTree) -> list[int]:
+    """Actions than which another one of their set pays more, whatever follows."""
+    (low, high), first = payoff_bounds(tree), tree.first_children()
+    found: list[int] = []
+    for infoset, player in enumerate(tree.infoset_player.tolist()):
+        moves = np.arange(len(tree.infoset_actions[infoset]))
+        below = first[np.flatnonzero(tree.infoset == infoset)][:, None] + moves
+        worst, best = low[below, player], high[below, player]
+        for move in moves.tolist():
+            least, most = np.delete(worst, move, axis=1), best[:, [move]]
+            if ((least >= most).all(axis=0) & (least > most).any(axis=0)).any():
+                found.append(int(tree.action_start[infoset]) + move)
+    return found
 
 
 def _range(variable: int, case: Case) -> tuple[Fraction, Fraction]:

@@ -73,7 +73,7 @@ class Relaxation:
         self._splits: dict[tuple[tuple[str, int], ...], dict[str, int]] = {}
         entries = [self._entries(known[name]) for name in self._names]
         self.margin = len(self.monomials)
-        for name in ("1", *(name for name in names if re.fullmatch(r"w\d+(/\d+)?", name))):
+        for name in ("1", *(name for name in names if re.fullmatch(r"w\d+(\*w\d+)?(/\d+)?", name))):
             self._strict[name] = len(entries)
             entries.append(self._entries(self.rows.polynomial(name)) | {self.margin: -1.0})
         self.program = Program(_sparse(entries, self.margin + 1))

@@ -92,7 +92,8 @@ class Algebra:
         if not tree.exact:
             raise UsageError(
                 f"{game.spec} has floating-point payoffs or chances; a proof needs rationals, "
-                "as in .efg and .nfg files written with fractions"
+                "as in .efg and .nfg files written with fractions. The solver complete takes "
+                "float payoffs as the binary fractions that they are"
             )
         weight: list[Polynomial] = [{}] * tree.n_actions
         start, above = tree.action_start.tolist(), tree.infoset_parent.tolist()

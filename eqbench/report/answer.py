@@ -8,6 +8,7 @@ from contextlib import suppress
 
 from eqbench.errors import SpecError, counted, first_of
 from eqbench.report.naming import FoundEquilibrium, equilibria, found, is_cluster, places
+from eqbench.report.recall import FEWEST_GAMES, recalls
 from eqbench.report.trials import (
     STATUSES,
     RunCell,
@@ -22,6 +23,7 @@ from eqbench.spec import parse_spec
 from eqbench.text import printable, seconds, small
 
 MOST_GAMES, MOST_RANKED = 5, 10  # games that have a sentence each; solvers with their ranks
+MOST_LINES = 40  # of an overview of games
 # Solvers that set out on the same branch, and the regrets by which payoffs of ends may differ.
 TRACERS = (
     {"name": "logit", "form": "agent", "prior": "uniform"},
@@ -52,6 +54,21 @@ def answer(entries: Sequence[RunCell], planned: int = 0) -> tuple[str, ...]:
     if sentences and finished < planned:
         sentences[0] = f"So far ({finished} of {planned} cells): {sentences[0]}"
     return tuple(sentences)
+
+
+def overview(games: Sequence[tuple[str, Sequence[RunCell]]]) -> Iterator[str]:
+    """Yield who found what in each of many games, and how many solvers reached the target."""
+    for title, game in games[:MOST_LINES]:
+        ran, texts = trials(began(game)), []
+        for item in equilibria(game):
+            names = dict.fromkeys(entry.solver for entry, _ in item.cells)
+            texts += [f"{item.words or item.title} ({first_of([*names], 6)})"] * (not item.is_near)
+        ok = sum(own.ok == len(own.entries) for own in ran)
+        texts[4:] = [f"{len(texts) - 4} more"] * (len(texts) > 4)
+        found = " | ".join(texts) or "no equilibrium was identified"
+        yield f"{title.partition(' = ')[0]} ({ok} of {len(ran)} ok): {found}"
+    if len(games) > MOST_LINES:
+        yield f"and {counted(len(games) - MOST_LINES, 'more game')}"
 
 
 def _reached(games: Sequence[Sequence[RunCell]]) -> str:
@@ -134,8 +151,13 @@ def _found(games: Sequence[Sequence[RunCell]], *, briefly: bool) -> str:
 
 
 def _of_all(games: Sequence[Sequence[RunCell]]) -> Iterator[str]:
-    """Yield how many of all equilibria each solver found, if the only game's are all known."""
+    """Yield how many of all equilibria each solver found, of games whose are all known."""
     if len(games) != 1:
+        ranks = recalls(entry for game in games for entry in game)
+        if (number := max((own.games for own in ranks), default=0)) >= FEWEST_GAMES:
+            listed = [f"{own.solver} found {sum(own.found)} of {sum(own.of)}" for own in ranks]
+            where = f"On {number} games whose equilibria are all known"
+            yield f"{where} {first_of(listed, MOST_RANKED)}."
         return
     finders: dict[str, set[int]] = {}
     whole, what = 1, ""
@@ -185,7 +207,9 @@ def _missed(games: Sequence[Sequence[RunCell]]) -> Iterator[str]:
 def _not_ok(games: Sequence[Sequence[RunCell]], *, broken: bool = False) -> str:
     """Return which solvers ended otherwise than ok, by status, or only `broken`; empty if none."""
     parts = _ended(games, "ended", broken=broken)
-    return f"Not ok: {'; '.join(parts)}." if parts else ""
+    targets = {entry.record.target for game in games for entry in game}
+    what = "Did not reach the target" if any(targets) else "Did not end ok"
+    return f"{what}: {'; '.join(parts)}." if parts else ""
 
 
 def _ended(games: Sequence[Sequence[RunCell]], how: str, *, broken: bool = False) -> list[str]:
@@ -224,13 +248,15 @@ def _apart(game: Sequence[RunCell]) -> str:
 
 
 def _finders(item: FoundEquilibrium) -> str:
-    """Play and name, by how many solvers it was found, how many are not ok, and where it is."""
+    """Play and name, where it is, by how many solvers it was found, and how many missed."""
     solvers = {entry.solver for entry, _ in item.cells}
     short = len(solvers - {e.solver for e, _ in item.cells if e.record.status == "ok"})
-    not_ok = f"{short} of them not ok" if len(solvers) > 1 else "not ok"
-    parts = [counted(len(solvers), "solver"), not_ok * bool(short), item.where]
-    found = ", ".join(filter(None, parts))
-    return f"{item.words} ({item.title}; {found})" if item.words else f"{item.title} ({found})"
+    found = f"by {counted(len(solvers), 'solver')}"
+    if short:
+        missed = "missed the target" if item.cells[0][0].record.target else "did not end ok"
+        found += f", {f'{short} of which' if len(solvers) > 1 else 'which'} {missed}"
+    title = f"{item.title}, {item.where}" if item.where else item.title
+    return f"{item.words} ({title}; {found})" if item.words else f"{title} ({found})"
 
 
 def _named(item: FoundEquilibrium) -> str:

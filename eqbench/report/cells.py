@@ -17,17 +17,24 @@ from typing import Annotated, Any
 from eqbench.documents import convert
 from eqbench.errors import UsageError
 from eqbench.report import read_data
-from eqbench.report.answer import answer
+from eqbench.report.answer import MOST_GAMES, answer, overview
 from eqbench.report.matrix import WORDS, check_table, matrix
 from eqbench.report.naming import (
     SAME_PAYOFF,
+    credible_range,
+    equilibria,
     equilibria_tables,
+    explained,
     found_of,
+    handed_over,
     label,
     marks,
+    payoff_ranges,
     verdict_texts,
 )
 from eqbench.report.naming import found as found_by
+from eqbench.report.played import played_table
+from eqbench.report.recall import recall_table
 from eqbench.report.rows import EXACT_ZERO, FORMATS, RUN, SOLVER, Cell, Column, Report, Row, Table
 from eqbench.report.trials import (
     INTERVAL,
@@ -37,6 +44,7 @@ from eqbench.report.trials import (
     Trials,
     arranged,
     began,
+    declared_words,
     described,
     entries_of,
     labels,
@@ -57,6 +65,7 @@ _BUDGETS = ("limit", "timeout", "memory")
 MOST_REASONS = 24  # of a status in a note
 # of a game, with a row each of several seeds: where people read along, and elsewhere
 FEW_CELLS, MOST_CELLS = 24, 500
+MOST_PLAYED = 30  # games of a run of which those with cards have tables of what is played
 LONG = (
     "medians of {:,} cells; k/n: k of n cells; eqbench report RUN --table cells has a row for "
     "each, --summary more statistics"
@@ -134,14 +143,15 @@ def report_on(
 ) -> Report:
     """Answer and tables about one or several runs, with notes on what is missing or damaged.
 
-    With `summarize` there are statistics of each game and solver instead of a row per cell, and
-    all tables of equilibria; with None games with more than `few` cells of several seeds have
-    medians. The `entries` of the runs may be known, with what was read for them. A matrix stands
-    alone, with what is missing.
+    With `summarize` there are statistics of each game and solver instead of a row per cell, all
+    tables of equilibria, and recall over games; with None games with more than `few` cells of
+    several seeds have medians. The `entries` of the runs may be known, with what was read for
+    them. A matrix stands alone, with what is missing.
     """
     entries = entries or entries_of(runs)
     tables = [matrix(runs, entries, view.table or "")] if view.is_matrix else []
-    for title, group in titled(entries) if not view.is_matrix else ():
+    games = titled(entries) if not view.is_matrix else []
+    for title, group in games:
         finished = [entry for entry in group if entry.record.status != "interrupted"]
         is_long = summarize is None and len(group) > max(few, len(trials(group)))
         if finished and summarize:
@@ -150,9 +160,17 @@ def report_on(
             cells = arranged(began(group), view.sort)
             table = cell_table(cells, view, with_game=False, medians=is_long)
             table = replace(table, notes=(LONG.format(len(cells)),) * is_long)
-        remarks = (*table.notes, *cell_notes(group))
+        found = equilibria_tables(title, group, always=bool(summarize))
+        words = () if found else explained(equilibria(group))
+        remarks = (*table.notes, *words, *cell_notes(group))
         tables.append(replace(table, title=title, notes=remarks, lines=described(group[0])))
-        tables += equilibria_tables(title, group, always=bool(summarize))
+        tables += found
+        few_games = len(games) <= MOST_PLAYED and not summarize
+        if few_games and (len(games) == 1 or declared_words(group[0].record.game_spec)):
+            tables += filter(None, [played_table(equilibria(group))])
+    if len(games) > MOST_GAMES and not summarize:
+        tables.append(Table("All games", lines=tuple(overview(games)), topic="equilibria found"))
+    tables += recall_table(entries) if summarize else []
     notes: list[str] = []
     for run in runs:
         if run.missing:
@@ -209,13 +227,15 @@ def _row(entry: RunCell, name: str) -> Row:
     claim = record.equilibria[0].claim if record.equilibria else ""
     verdicts = verdict_texts(record.equilibria[0]) if record.equilibria else {}
     is_zero = entry.is_proved and record.max_regret == 0
+    members = [item for own in found_by(record).values() for item in handed_over(own)]
     # what is not just a field of the record, by the names of columns
     made: dict[str, Any] = {
         "status": replace(CELLS["status"].cell(record.status), hint=printable(record.reason)),
         "max_regret": EXACT_ZERO if is_zero else record.max_regret,
         "equilibrium": label(record) or None,
         "found_of": found_of(record) or None,
-        "credible": verdicts.get("credible"),
+        "payoffs": payoff_ranges(members) if len(members) > 1 else record.payoffs,
+        "credible": credible_range(members) if len(members) > 1 else verdicts.get("credible"),
         "profile": COLUMNS["claims"].get(claim, claim) or None,
         "iterations": record.iterations or None,  # 0 is reported by methods that count none
         "memory": record.peak_memory_bytes if began([entry]) else None,

@@ -89,8 +89,8 @@ def places(record: CellRecord) -> tuple[set[int], int, bool] | None:
     ]
     with suppress(KeyError, TypeError, ValueError):  # a stored record may have anything in it
         numbers = {int(place["component"]) for place in known}
-        if known:
-            return numbers, int(known[0]["of"]), bool(known[0]["isolated"])
+        if known and max(numbers) <= (of := int(known[0]["of"])):
+            return numbers, of, bool(known[0]["isolated"])
     return None
 
 
@@ -108,6 +108,23 @@ def handed_over(members: Sequence[EquilibriumRecord]) -> Sequence[EquilibriumRec
     """Candidates that a solver calls equilibria, of several on one path; the best if none is."""
     claimed = [item for item in members if item.claim in EQUILIBRIA]
     return claimed or members[:1]
+
+
+def payoff_ranges(members: Sequence[EquilibriumRecord]) -> list[float | str]:
+    """Payoffs of some equilibria: of each player one, or from the least to the largest."""
+    payoffs: list[float | str] = []
+    for own in zip(*(member.payoffs for member in members), strict=True):
+        low, high = min(own), max(own)
+        payoffs.append(low if high - low <= SAME_PAYOFF else f"{low:+z.5f}…{high:+z.5f}")
+    return payoffs
+
+
+def credible_range(members: Sequence[EquilibriumRecord]) -> str | None:
+    """Credible sets of some equilibria, from the least to the most; None if none was judged."""
+    known = sorted((c["credible"], credible_text(c)) for own in members if (c := own.credible))
+    if known and known[0][0] < known[-1][0]:
+        return f"{known[0][0]}…{known[-1][1].partition(',')[0]}"
+    return known[0][1] if known else None
 
 
 def marks(labels: Iterable[str]) -> tuple[str, ...]:
@@ -332,10 +349,7 @@ def equilibria_tables(
         for column in _COLUMNS
         if any(row.values[column.title] is not None for row in rows)
     )
-    exact = {item.name for item in in_rows if not item.is_near}
-    worded = [item for item in in_rows if item.words and not (item.is_near and item.name in exact)]
-    notes = [f"{item.title}: {item.words}" for item in worded]
-    notes += dict.fromkeys(item.meaning for item in in_rows if item.meaning)
+    notes = explained(in_rows)
     if more := len(clusters) - len(shown):
         listed = "eqbench show RUN CELL --candidates lists all that a cell found"
         notes.append(f"{counted(more, 'more cluster')}; {listed}")
@@ -346,6 +360,14 @@ def equilibria_tables(
     return [Table(title, columns, rows, tuple(notes), topic="equilibria found")]
 
 
+def explained(items: Sequence[FoundEquilibrium]) -> list[str]:
+    """What is played in equilibria that were found, and what says where in them: a line each."""
+    exact = {item.name for item in items if not item.is_near}
+    worded = [item for item in items if item.words and not (item.is_near and item.name in exact)]
+    notes = [f"{item.title}: {item.words}" for item in worded]
+    return [*notes, *dict.fromkeys(item.meaning for item in items if item.meaning)]
+
+
 def _finders_row(item: FoundEquilibrium, solvers: Iterable[Trials]) -> Row:
     finders = []
     for trial in solvers:
@@ -353,16 +375,12 @@ def _finders_row(item: FoundEquilibrium, solvers: Iterable[Trials]) -> Row:
             number, cells = len(handed_over(own[0])), len(trial.entries)
             often = f" {len(own)}/{cells}" if cells > 1 else f" ×{number}" * (number > 1)
             finders.append(trial.solver + often)
-    payoffs: list[float | str] = []
-    for own_payoffs in zip(*(member.payoffs for member in item.members), strict=True):
-        low, high = min(own_payoffs), max(own_payoffs)
-        payoffs.append(low if high - low <= SAME_PAYOFF else f"{low:+z.5f}…{high:+z.5f}")
     values = {
         "equilibrium": item.title,
         "solvers": len(finders),
         "best regret": item.members[0].max_regret,
         "family": item.where or None,
-        "payoffs": None if item.is_near else payoffs,  # no player's equilibrium
+        "payoffs": None if item.is_near else payoff_ranges(item.members),  # no player's equilibrium
         "found by": finders,
     }
     return Row(item.title, values)

@@ -31,6 +31,7 @@ from eqbench.verification import Verifier
 
 MOST_ROWS = 40
 MOST_COLUMNS = 16
+SPARSE = 3  # cells of a grid for each information set, above which these have rows of their own
 DIFFERENT = 5e-4  # up to which two frequencies are the same to who reads three decimals
 FORMATS = (".svg", ".png", ".pdf")
 _LONGEST = {"title": 120, "words": 52, "action": 16, "column": 10, "cell": 46}  # characters
@@ -81,7 +82,8 @@ def blocks(sets: Sequence[tuple[int, str, Sequence[str]]], wording: Wording | No
             if owner == player
         ]
         cards = dict.fromkeys(where.private for _, where, _ in own)
-        if "" in cards or not 1 < len(cards) <= MOST_COLUMNS:
+        in_grid = len(cards) * len({(where.history, actions) for _, where, actions in own})
+        if "" in cards or not 1 < len(cards) <= MOST_COLUMNS or in_grid > SPARSE * len(own):
             rows = tuple((where.words or '""', actions, (at,)) for at, where, actions in own)
             found.append(Block(player, ("",), rows))
             continue

@@ -8,20 +8,25 @@ widest text.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 from typing import Any
 
 import numpy as np
+from markupsafe import Markup
 from numpy.typing import NDArray
 
 from eqbench import report
 from eqbench.errors import UsageError
 from eqbench.model.builder import payoff_rows
+from eqbench.model.inspection import Excerpt, excerpt, move_name, way_to
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.rational import short_figure
 from eqbench.model.tree import TERMINAL, FloatArray, GameTree, IntArray
 from eqbench.model.words import Wording, situation
+from eqbench.report.formats import for_latex
 from eqbench.text import printable
 
 MAX_NODES = 1500
@@ -31,6 +36,8 @@ FONT_SIZE, RADIUS = 12.0, 10.0  # of marks
 MARGIN, PADDING, LANE_GAP = 16.0, 6.0, 7.0
 SIBLING_GAP = 20.0  # between rows of terminals: one text above each line
 ROW_GAP = 32.0  # between other rows: also a label below the line
+LETTERS_PT = (8, 7, 6, 5)  # of pictures for LaTeX
+PAGE_PT = (484.0, 731.0)  # of A4 with margins of 2 cm
 # Widths of characters in units of the font size; others have 0.65, and capitals more.
 WIDTHS = dict.fromkeys(" .,:;|'`!()[]{}/\\-ijlt1", 0.46) | dict.fromkeys("mw%@–—", 0.9)
 _MEASURES = {"RADIUS": RADIUS, "MARGIN": MARGIN, "ROW_GAP": ROW_GAP, "TERMINAL": TERMINAL}
@@ -43,18 +50,102 @@ def draw_tree(
     spec: str,
     profile: BehaviorProfile | None = None,
     wording: Wording | None = None,
+    part: Excerpt | None = None,
 ) -> str:
     """Draw a tree of at most 1,500 nodes as SVG, under a caption that calls it `spec`.
 
     Players differ in color, shape and number. Information sets are labeled, and those of
     several nodes joined by dashed lines. With a profile, edges are as wide as their frequency,
     and what is played or reached with less than 1e-6 is dotted and pale. With a wording, labels of
-    information sets and outcomes of chance are in words.
+    information sets and outcomes of chance are in words. Of an excerpt of the tree only that is
+    drawn; reach and expected payoffs remain those of the whole game.
     """
-    if tree.n_nodes > MAX_NODES:
+    known = report.templates(printable, number=number_text, text_width=text_width)
+    text = known.get_template("tree.svg", globals=vars(report) | _MEASURES).render(
+        _drawing(tree, spec, profile, wording, part)
+    )
+    # other characters are written as references, so that any terminal can pass them on
+    return f"{text}\n".encode("ascii", "xmlcharrefreplace").decode()
+
+
+def tikz_tree(
+    tree: GameTree,
+    spec: str,
+    profile: BehaviorProfile | None = None,
+    wording: Wording | None = None,
+    part: Excerpt | None = None,
+) -> str:
+    r"""Draw a tree as a picture of TikZ for ``\input``, with letters that a page has room for.
+
+    It shows what :func:`draw_tree` shows, without the caption.
+
+    Raises
+    ------
+    UsageError
+        If it fits no page with letters of 5 pt; it names depths and histories that do.
+    """
+    part = part or excerpt(tree)
+    drawing = _drawing(tree, spec, profile, wording, part, clean=_for_tikz)
+    size = _letters(drawing)
+    if not size:
+        raise UsageError(f"{spec} does not fit on a page{_what_fits(tree, wording, part)}")
+    known = report.templates(for_latex, html=False, math=_with_minus)
+    return known.get_template("tree.tex", globals=vars(report) | _MEASURES).render(
+        drawing, size=size, unit=size / FONT_SIZE
+    )
+
+
+def _letters(drawing: dict[str, Any]) -> int:
+    """Size in points of the letters with which a drawing fits on a page; 0 if none does."""
+    width, height = drawing["end"] / PAGE_PT[0], drawing["y"].max() / PAGE_PT[1]
+    return next((size for size in LETTERS_PT if max(width, height) <= FONT_SIZE / size), 0)
+
+
+def _what_fits(tree: GameTree, wording: Wording | None, part: Excerpt) -> str:
+    """Words for depths and histories that fit on a page where an excerpt of a tree does not."""
+
+    def fits(part: Excerpt) -> bool:
+        share = np.ones(part.tree.n_nodes, dtype=object)
+        return bool(_letters(_layout(part.tree, share, wording, part.is_cut, _for_tikz)))
+
+    node, hints = int(part.nodes[0]), list[str]()
+    depths = range(1, len(part.tree.levels))
+    known = [depth for depth in depths if fits(excerpt(tree, node, depth))]
+    hints += [f"; the first moves do: --depth {known[-1]}"] * bool(known)
+    while not fits(excerpt(tree, node)):
+        node = int(tree.first_children()[node])
+    history = "/".join(str(tree.move[each] + 1) for each in way_to(tree, node))
+    hints += [f"; what follows a history does: --at {history}"] * bool(history)
+    return f" with letters of {LETTERS_PT[-1]} pt{''.join(hints)}"
+
+
+def _for_tikz(text: str) -> str:
+    """A text with code points for characters that LaTeX may not know, as long as it will be."""
+    known = report.read_data("latex")
+    return re.sub(
+        r"[^\x20-\x7e]", lambda m: m[0] if m[0] in known else f"[U+{ord(m[0]):04X}]", text
+    )
+
+
+def _with_minus(text: str) -> Markup:
+    """Numbers with signs of mathematics."""
+    return Markup(re.sub(r"(?<![\w.])-(?=[\d.])", "$-$", for_latex(text)))
+
+
+def _drawing(
+    tree: GameTree,
+    spec: str,
+    profile: BehaviorProfile | None,
+    wording: Wording | None,
+    part: Excerpt | None,
+    clean: Callable[[str], str] = str,
+) -> dict[str, Any]:
+    """All that a template draws, of at most 1,500 nodes."""
+    part = part or excerpt(tree)
+    if part.tree.n_nodes > MAX_NODES:
         raise UsageError(
-            f"{spec} has {tree.n_nodes:,} nodes; a drawing has at most {MAX_NODES:,}. Draw a "
-            "smaller game of its kind, with fewer players, cards or actions"
+            f"{spec} has {part.tree.n_nodes:,} nodes; a drawing has at most {MAX_NODES:,}. Draw "
+            "a part of it (--at, --depth), or a smaller game with fewer players, cards or actions"
         )
     share, names = _shares(tree, profile), list(map(_short, tree.players))
     reach, is_off, expected = share.copy(), np.zeros(tree.n_nodes, dtype=bool), list[str]()
@@ -65,14 +156,12 @@ def draw_tree(
         is_off = np.minimum(reach, share) < NEGLIGIBLE
         payoffs = reach[tree.terminals] @ np.array(payoff_rows(tree), dtype=object)
         expected = [f"{name} {number_text(u)}" for name, u in zip(names, payoffs, strict=True)]
-    known = report.templates(printable, number=number_text, text_width=text_width)
-    text = known.get_template("tree.svg", globals=vars(report) | _MEASURES).render(
-        _layout(tree, share, wording),
-        **{"tree": tree, "spec": spec, "names": names, "share": share},
-        **{"reach": reach, "is_off": is_off, "expected": expected},
-    )
-    # other characters are written as references, so that any terminal can pass them on
-    return f"{text}\n".encode("ascii", "xmlcharrefreplace").decode()
+    shown = part.nodes
+    return {
+        **_layout(part.tree, share[shown], wording, part.is_cut, clean),
+        **{"tree": part.tree, "spec": spec, "names": names, "share": share[shown]},
+        **{"reach": reach[shown], "is_off": is_off[shown], "expected": expected},
+    }
 
 
 def _shares(tree: GameTree, profile: BehaviorProfile | None) -> NDArray[np.object_]:
@@ -85,13 +174,20 @@ def _shares(tree: GameTree, profile: BehaviorProfile | None) -> NDArray[np.objec
     return share
 
 
-def _layout(tree: GameTree, share: NDArray[np.object_], wording: Wording | None) -> dict[str, Any]:
+def _layout(
+    tree: GameTree,
+    share: NDArray[np.object_],
+    wording: Wording | None,
+    is_cut: NDArray[np.bool_],
+    clean: Callable[[str], str] = str,
+) -> dict[str, Any]:
     """Texts and places in pixels of all nodes, and where lines join those of information sets.
 
     `bend` is where the edge to a node becomes horizontal, `line` the place of the vertical line
     that joins a node with others of its depth: `joined` by nodes, `across` those of other depths.
     """
-    labels, edges = _texts(tree, share, wording)
+    labels, edges = _texts(tree, share, wording, is_cut)
+    labels, edges = [*map(clean, labels)], [*map(clean, edges)]
     label, edge = (np.array([text_width(text) for text in texts]) for texts in (labels, edges))
     y = _heights(tree)
     joined, lane = _lanes(tree, y)
@@ -118,26 +214,21 @@ def _layout(tree: GameTree, share: NDArray[np.object_], wording: Wording | None)
 
 
 def _texts(
-    tree: GameTree, share: NDArray[np.object_], wording: Wording | None
+    tree: GameTree,
+    share: NDArray[np.object_],
+    wording: Wording | None,
+    is_cut: NDArray[np.bool_],
 ) -> tuple[list[str], list[str]]:
     """Texts at each node, payoffs at terminals, and on the edge that leads to it."""
     sets = [_short(situation(label, wording).words) for label in tree.infoset_labels]
     labels = [sets[k] if k >= 0 else "" for k in tree.infoset]
-    private = wording.private if wording else {}
-    outcomes = {
-        node: _short(" ".join(private.get(part, part) for part in label.split(" ")))
-        for node, label in tree.chance_labels.items()
-    }
     for end, payoffs in zip(tree.terminals, payoff_rows(tree), strict=True):
-        labels[end] = f"({', '.join(map(number_text, payoffs))})"
-    edges = []
-    above = zip(tree.infoset[tree.parent], tree.move, share, strict=True)
-    for node, (infoset, move, frequency) in enumerate(above):
-        action = outcomes.get(node, "")
-        if infoset >= 0:
-            action = _short(tree.infoset_actions[infoset][move])
-        edges.append(f"{action} {'' if frequency is None else number_text(frequency)}".strip())
-    return labels, ["", *edges[1:]]
+        labels[end] = "…" if is_cut[end] else f"({', '.join(map(number_text, payoffs))})"
+    edges = [""]
+    for node, frequency in enumerate(share[1:], start=1):
+        figure = "" if frequency is None else number_text(frequency)
+        edges.append(f"{_short(move_name(tree, node, wording))} {figure}".strip())
+    return labels, edges
 
 
 def _heights(tree: GameTree) -> FloatArray:

@@ -20,13 +20,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from eqbench.builtin import BUILTIN_GAMES
-from eqbench.errors import UsageError, first_of
+from eqbench.errors import EqbenchError, UsageError, first_of
+from eqbench.model.words import Wording, key_line
+from eqbench.registry import default_registry
 from eqbench.report import read_data
 from eqbench.spec import is_foreign
 from eqbench.store.schema import NEVER_RAN, CellRecord, trial_of
 from eqbench.store.stored_run import StoredRun
 from eqbench.store.traces import Snapshot, read_progress, read_trace
-from eqbench.text import grouped
+from eqbench.text import grouped, printable, shortened
 
 REGRETS = (1e-3, 1e-6, 1e-9)  # in payoff units, to which tables have times too
 TO_TARGET, INTERVAL = "time to target", "95 % interval"
@@ -218,10 +220,20 @@ def game_title(typed: str, spec: str) -> str:
 
 
 def described(entry: RunCell) -> tuple[str, ...]:
-    """Line on what the game of a cell is; none unless it is a built-in one."""
+    """Line on what the game of a cell is and what its words mean, as far as it is known."""
     known = BUILTIN_GAMES.get(entry.record.game_spec.partition("(")[0])
     preset = BUILTIN_GAMES.get(entry.record.game.partition("(")[0], known)
-    return (preset.summary,) if preset else ()
+    title = preset.summary if preset else shortened(printable(entry.record.game_title))
+    parts = filter(None, (title, key_line(declared_words(entry.record.game_spec))))
+    return tuple(filter(None, [". ".join(parts)]))
+
+
+def declared_words(spec: str) -> Wording | None:
+    """What labels of a built-in game mean, without building it; None of all others."""
+    with suppress(EqbenchError):  # another version may have run it
+        if spec.partition("(")[0] in BUILTIN_GAMES:
+            return getattr(default_registry().describe_game(spec)[0], "wording", None)
+    return None
 
 
 def titled(entries: Iterable[RunCell]) -> list[tuple[str, list[RunCell]]]:

@@ -13,7 +13,6 @@ from eqbench.equilibria import known_sets
 from eqbench.equilibria.formulas import set_data, tree_data
 from eqbench.equilibria.known import meanings, payoff_ends
 from eqbench.errors import EqbenchError, UsageError, counted, first_of
-from eqbench.model.tree_files import content_hash
 from eqbench.registry import default_registry
 from eqbench.report.answer import MOST_GAMES
 from eqbench.report.cells import DEFAULT, FEW_CELLS, MOST_CELLS, View, report_on
@@ -23,6 +22,7 @@ from eqbench.report.formats import latex, macros, markdown
 from eqbench.report.html.page import index_page, report_page
 from eqbench.report.matrix import check_table, matrix, matrix_csv
 from eqbench.report.naming import symbol
+from eqbench.report.played import small_game
 from eqbench.report.terminal import plain_text, print_report
 from eqbench.report.trials import entries_of, first_trials, titled
 from eqbench.spec import GAME_FILES, is_foreign
@@ -43,8 +43,8 @@ from eqbench.store.run_folder import (
 )
 from eqbench.store.stored_run import StoredRun, is_run, read_run
 
+BOARD = "challenge.html"  # the leaderboard of the challenge, next to an index
 SUFFIXES = {"terminal": "txt", "md": "md", "csv": "csv", "tex": "tex", "html": "html"}
-LARGEST_FILE = 20_000  # nodes of a game that is read from its file again
 SUFFIXES["macros"] = "macros.tex"
 
 
@@ -84,7 +84,7 @@ def write_index(runs: Sequence[StoredRun], file: Path) -> Iterator[Path]:
             yield page
         link = Path(os.path.relpath(page, file.parent)).as_posix()
         links[f"./{link}"] = run  # the name may hold a colon
-    write_report(file, index_page(links))
+    write_report(file, index_page(links, board=BOARD * file.with_name(BOARD).is_file()))
     yield file
 
 
@@ -94,6 +94,7 @@ def publish(
     *,
     replace: bool = False,
     tell: Callable[[str], None] = lambda words: None,
+    board: str = "",
 ) -> Path:
     """Copy runs with pages of their own into a folder for web servers; return the index of all.
 
@@ -103,6 +104,7 @@ def publish(
     Parameters
     ----------
     replace : whether cells that were published before may be lost
+    board : page of a leaderboard to be put next to the index
 
     Raises
     ------
@@ -112,7 +114,8 @@ def publish(
         replace.
     """
     index = folder / "index.html"
-    others = [each.name for each in folder.glob("[!.]*") if each != index and not is_run(each)]
+    own = (index, folder / BOARD)
+    others = [each.name for each in folder.glob("[!.]*") if each not in own and not is_run(each)]
     if not index.exists() or PAGE_MARK not in read_file(index):  # it was not published into
         others = [each.name for each in folder.glob("[!.]*")]
     if others:
@@ -125,6 +128,8 @@ def publish(
         folder.mkdir(parents=True, exist_ok=True)
         if not index.exists():
             write_report(index, index_page({}))  # says that the folder is published into
+        if board:
+            write_report(folder / BOARD, board)
         for run in wanted:
             _check_loss(run, place := folder / _name_in(folder, run), replace=replace)
             _publish(run, place, tell)
@@ -246,11 +251,8 @@ def _with_sets(facts: Mapping[str, GameFacts]) -> Iterator[tuple[str, GameFacts]
 def _of_files(contents: Mapping[str, str]) -> Iterator[tuple[str, GameFacts]]:
     """Canonical specs of small games in files that still are what was run, by their content."""
     for spec, content in contents.items():
-        if spec.lower().endswith(GAME_FILES):
-            with suppress(EqbenchError, OSError):
-                game = default_registry().load_game(spec, max_nodes=LARGEST_FILE)
-                if content == content_hash(game.tree):
-                    yield spec, GameFacts(game=game)
+        if spec.lower().endswith(GAME_FILES) and (game := small_game(spec, content)):
+            yield spec, GameFacts(game=game)
 
 
 def game_facts(specs: Iterable[str]) -> Iterator[tuple[str, GameFacts]]:

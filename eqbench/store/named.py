@@ -84,8 +84,8 @@ def profile_file(run: StoredRun, cell: CellRecord, rank: int) -> Path:
     file = cell.equilibria[rank].profile
     if file is None:
         raise UsageError(
-            f"the profile of this candidate is not in {run.path}: somebody removed the files of "
-            "the run while it went on; run the cell again into another folder"
+            f"the profile of this candidate is not in {run.path}: files of the run were "
+            "removed during it; run the cell again into another folder"
         )
     return run.path / file
 
@@ -104,7 +104,7 @@ def plugins_of(plan: Mapping[str, Any]) -> list[str]:
         if not Path(file).is_absolute():
             raise UsageError(
                 f"the run names the plugin {file} without its folder, so it may be any file of "
-                "that name; begin the run anew, or say which by --plugin (in Python: import it)"
+                "that name; begin another run, or say which by --plugin (in Python: import it)"
             )
     return files
 

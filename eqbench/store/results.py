@@ -99,6 +99,8 @@ def result_columns(runs: Sequence[StoredRun]) -> list[str]:
     """Names of the columns of :func:`result_rows`."""
     per_player = _player_columns(_players(runs))
     columns = [*_RESULT_COLUMNS, *per_player, *_QUALITY, "exploitability"]
+    if any(cell.joint for run in runs for cell in run.cells):
+        columns.append("cce_gap")
     return [*columns, "trace", "log", "equilibrium", "parameter"]
 
 
@@ -114,7 +116,7 @@ def _result(run: StoredRun, cell: CellRecord) -> dict[str, Any]:
         | {"candidates": len(cell.equilibria)}
         | {"claim": cell.equilibria[0].claim if cell.equilibria else None}
         | _by_player(cell)
-        | {name: getattr(cell, name) for name in (*_QUALITY, "exploitability")}
+        | {name: getattr(cell, name) for name in (*_QUALITY, "exploitability", "cce_gap")}
         | {"trace": _path(run, cell.trace), "log": _path(run, cell.log)}
         | {"equilibrium": _name(cell.equilibria[0]) if cell.equilibria else None}
         | {"parameter": _parameter(cell.equilibria[0]) if cell.equilibria else None}

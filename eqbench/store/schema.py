@@ -103,6 +103,21 @@ class VerdictRecord(TypedDict):
 VerdictName = Annotated[str, Meta(min_length=1, max_length=100)]
 
 
+class JointRecord(TypedDict):
+    """What the joint play of a cell is worth: a mixture of `profiles` for so many `iterations`.
+
+    `gains` are those of each player by a best response to the others' joint play, `cce_gap` is the
+    sum of those above zero; no gain is off by more than `error`. All are in payoff units.
+    """
+
+    iterations: Count
+    profiles: Count
+    payoffs: Figures
+    gains: Figures
+    cce_gap: Annotated[float, Meta(ge=0)]
+    error: Annotated[float, Meta(ge=0)]
+
+
 class IdentityRecord(TypedDict):
     """Which equilibrium a candidate is, as its `Identity` says."""
 
@@ -204,6 +219,7 @@ class CellId:
     `key` is a hash of all that a result may depend on; cells with equal keys need not be run
     twice. `game` and `solver` are as typed, `game_content` is a hash of the game tree, since the
     spec of a game file is only its path. `repeat` counts cells that are the same in all else.
+    `game_title` is what a game file calls its game.
     `target` is the max regret at which an iterative solver may stop, `tolerance` that up to which
     a profile is an equilibrium.
     """
@@ -219,6 +235,7 @@ class CellId:
     solver_version: Name = ""
     game_content: Name = ""
     repeat: Count = 0
+    game_title: Name = ""
 
     @property
     def id(self) -> CellId:
@@ -258,10 +275,16 @@ class FinishedCell(Displayed, CellId):
     nash_conv: float | None = None
     max_regret: float | None = None
     exploitability: float | None = None
+    joint: JointRecord | None = None
     equilibria: Sequence[Any] = ()
     trace: FilePath | None = None
     log: FilePath | None = None
     host: Name = ""
+
+    @property
+    def cce_gap(self) -> float | None:
+        """Gap of the joint play, None where none was kept."""
+        return None if self.joint is None else self.joint["cce_gap"]
 
     def __repr__(self) -> str:
         trial = f" ({trial_of(self)})" if trial_of(self) else ""
@@ -287,6 +310,7 @@ class CellRecord(FinishedCell):
         if (self.payoffs is None) != (self.regrets is None):
             raise ValueError("payoffs without regrets, or regrets without payoffs")
         figures = [self.payoffs, self.regrets, *(item.payoffs for item in self.equilibria)]
+        figures += [self.joint["payoffs"], self.joint["gains"]] if self.joint else []
         there = [each for each in figures if each is not None]
         if there:
             _check_lengths(len(there[0]), *there)
@@ -318,11 +342,12 @@ class CellRecord(FinishedCell):
         return self if equilibria == self.equilibria else replace(self, equilibria=equilibria)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values; only a repeated cell says which time it is."""
+        """Plain JSON values; without joint play, repeat and title where there is none."""
         values = asdict(replace(self, equilibria=[]))
         values["equilibria"] = [item.to_json() for item in self.equilibria]
-        if not self.repeat:
-            del values["repeat"]
+        for name in ("repeat", "game_title", "joint"):
+            if not values[name]:
+                del values[name]
         return {name: values[name] for name in _KEYS if name in values}
 
     def without_files(self) -> CellRecord:

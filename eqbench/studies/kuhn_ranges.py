@@ -233,7 +233,7 @@ def _any_below(cards: BoolArray) -> BoolArray:
 
 
 def _calls_later(played: BoolArray, opening: int) -> BoolArray:
-    """Cards (N,) with which the player who opens here calls a bet that somebody makes later."""
+    """Cards (N,) with which the player who opens here calls a later bet."""
     calls = np.zeros(played.shape[1], dtype=np.bool_)
     for row, own_opening in EARLIER.items():
         if own_opening == opening:

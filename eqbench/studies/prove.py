@@ -27,9 +27,13 @@ _TELL_S = 0.5
 
 
 class Estimate(Struct, frozen=True, kw_only=True):
-    """Expected size of a search, from random descents through its cases (Knuth 1975)."""
+    """Expected size of a search, from random descents through its cases (Knuth 1975).
+
+    `most_nodes` is by the largest descent; `seconds` and `bytes` go with `nodes`, the mean.
+    """
 
     nodes: float
+    most_nodes: float
     seconds: float
     bytes: float
 
@@ -146,14 +150,15 @@ class ProofStudy(Study[ProveRequest, Found, ProofDocument]):
         session.tell("estimating the size of the search")
         size = earlier.estimate if earlier else Estimate(**self.prover.estimate())
         session.say(
-            f"random descents suggest {counted(round(size.nodes), 'node')}, "
-            f"{seconds(size.seconds)} and {size.bytes:,.0f} bytes, often too little; "
+            f"roughly {_rounded(size.nodes)} to {_rounded(size.most_nodes)} nodes are expected, "
+            f"that is {_rounded(size.bytes)} bytes in {seconds(size.seconds)} or more; "
             f"the search ends after {seconds(self.request.time)}"
         )
         if size.nodes > self.request.limit:
             raise UsageError(
-                f"{self.game.spec} is expected to need {size.nodes:,.0f} nodes; allowed are "
-                f"{self.request.limit:,}. Choose a smaller game or raise --limit"
+                f"{self.game.spec} is expected to need roughly {_rounded(size.nodes)} to "
+                f"{_rounded(size.most_nodes)} nodes; allowed are {self.request.limit:,}. "
+                "Choose a smaller game or raise --limit"
             )
         before = _kept(place, earlier.decided) if earlier and place.exists() else []
         end, told = time.monotonic() + self.request.time - spent, 0.0
@@ -227,3 +232,8 @@ class ProofStudy(Study[ProveRequest, Found, ProofDocument]):
 def _kept(place: Path, decided: int) -> list[str]:
     """Lines of the nodes that an earlier search has decided."""
     return read_file(place).decode().splitlines()[1 : 1 + decided]
+
+
+def _rounded(size: float) -> str:
+    """Number with its first two digits, as random descents tell no more."""
+    return f"{float(f'{size:.1e}'):,.0f}"

@@ -63,7 +63,7 @@ class Ending(ProfileRow, frozen=True, kw_only=True):
 
 
 class Point(ProfileRow, frozen=True, kw_only=True):
-    """A point of a branch at a lambda that was asked for."""
+    """A point of a branch at a requested lambda."""
 
     lambda_: float = field(name="lambda")
     regrets: list[float]

@@ -11,6 +11,7 @@ from eqbench.registry import NameOptions
 from eqbench.requests import (
     DURATION,
     FLAG,
+    FOLDER,
     GAME,
     JOBS,
     MILLION,
@@ -497,3 +498,23 @@ class StabilityRequest(FlowRequest):
         ),
     ] = SAMPLES
     seed: Annotated[int, Option("Of the members and of the faces.", SEED)] = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChallengeRequest(StudyCommand):
+    """Measure answers to the standing challenge: 25 games with questions, and the best known ones.
+
+    A FOLDER holds a submission, with submission.json, or a run; without any, the best known answers
+    are measured again. Every answer is measured from its files, in fractions where these do not
+    take too long, and refused with a reason where there is nothing to measure. Only times are as
+    submissions state them. With --out the leaderboard is written as a page too. Exit code: 0 all
+    answers are as claimed, 1 one is refused or claims more than is there, 2 usage.
+    """
+
+    command = "challenge"
+    study = "eqbench.studies.challenge.study:ChallengeStudy"
+    writes_always = False
+
+    folders: Annotated[
+        tuple[str, ...], Option("Folders of submissions or runs.", FOLDER, argument=True)
+    ] = ()

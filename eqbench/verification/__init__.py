@@ -4,6 +4,7 @@ It reads the tree's nodes, not the sequence form, and shares no arithmetic with 
 that solvers use.
 """
 
+from eqbench.verification.joint import JointVerification, verify_joint, verify_plan
 from eqbench.verification.verifier import (
     DEFAULT_TOLERANCE,
     UNRESOLVED,
@@ -22,6 +23,7 @@ __all__ = [
     "DEFAULT_TOLERANCE",
     "UNRESOLVED",
     "Allowance",
+    "JointVerification",
     "Verification",
     "Verifier",
     "beyond_floats",
@@ -30,4 +32,6 @@ __all__ = [
     "refutation",
     "verify",
     "verify_exactly",
+    "verify_joint",
+    "verify_plan",
 ]

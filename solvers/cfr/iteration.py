@@ -45,6 +45,8 @@ class CFRRule(NamedTuple):
     predictive: bool = False  # whether the last regret counts once more for the next frequencies
     # whether a player faces frequencies that others changed in this iteration
     alternating: bool = True
+    shift: float = 1.0  # what the discounts have in place of 1, see :func:`kept_share`
+    prediction: float = 1.0  # how many times the last regret counts once more
 
 
 class State(NamedTuple):
@@ -58,14 +60,14 @@ class State(NamedTuple):
 
 
 @inlined
-def kept_share(t: int, exponent: float) -> float:
-    """``t^e / (t^e + 1)``, the discount of iteration t (Brown and Sandholm 2019).
+def kept_share(t: int, exponent: float, shift: float) -> float:
+    """``t^e / (t^e + shift)``, the discount of iteration t; 1 in Brown and Sandholm (2019).
 
     An infinite exponent means its limit also at t = 1: nothing or everything is forgotten.
     """
     if np.isinf(exponent):
         return 1.0 if exponent > 0 else 0.0
-    return 1.0 / (1.0 + np.float64(t) ** -exponent)
+    return 1.0 / (1.0 + shift * np.float64(t) ** -exponent)
 
 
 @inlined
@@ -108,7 +110,7 @@ def update_regrets(
             regret *= keep_positive if regret > rule.negligible else keep_other
             regrets[s] = regret
             if rule.predictive:
-                regret += gain
+                regret += rule.prediction * gain
             positive = regret if regret > rule.negligible else 0.0
             behavior[s] = positive
             total += positive
@@ -155,7 +157,8 @@ def advance(
     players, turns = len(form.others) + 1, 0
     for t in range(start + 1, start + count + 1):
         weight = float(t) ** rule.averaging
-        keep_positive, keep_other = kept_share(t, rule.alpha), kept_share(t, rule.beta)
+        keep_positive = kept_share(t, rule.alpha, rule.shift)
+        keep_other = kept_share(t, rule.beta, rule.shift)
         for step in range(players if rule.alternating else 2 * players):
             player = step if step < players else step - players
             for part in range(thread, entries.parts, threads):

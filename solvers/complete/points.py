@@ -4,7 +4,8 @@ On a support all equations are affine in each player's mixture. So a function's 
 that of its values at corners, and boxes without a solution are discarded until Krawczyk's test
 (Krawczyk 1969; Neumaier 1990) proves that the rest hold one each. The test that counts is made in
 balls (Arb), with payoffs as they are; what only discards is computed in floats, many boxes at once,
-with a margin that is far larger than their rounding.
+with a margin above their rounding. Each gain over a player's first played action has a unit of its
+own, so scales of payoffs do not matter.
 
 Symbols: N players, B boxes, K unknown frequencies (of all played actions but each player's first),
 C corners of a player's part of a box.
@@ -16,6 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain, combinations, product
+from math import prod
 from typing import Literal
 
 import numpy as np
@@ -26,7 +28,17 @@ from eqbench.model.tree import FloatArray
 
 Support = tuple[tuple[int, ...], ...]
 
-# With payoffs of at most 1, rounding of a contraction is below 1e-13.
+# Margin of what is discarded in floats, where P S below is up to 50.
+#
+# Coordinates of boxes are in [0, 1], so a mixture of m actions at a corner, the first of which has
+# what is left, has absolute values of sum L <= max(1, 2m - 3), and by its subtractions an error of
+# at most u m L, u = 2^-53. Gains are at most 1 and off by u. Contracted with all mixtures, sums of
+# m terms each, they are off by at most u P (2 S + N + 2) <= 5 u P S to first order, where P is the
+# product of all L, S the sum of all m, and N <= S. Derivatives have differences of two unit vectors
+# for one mixture: 10 u P S. In K equations with a preconditioner of absolute row sums R, Krawczyk's
+# operator multiplies them by sides of at most 1: 10 u P S K R; products of K x K matrices with
+# entries up to 2 P add u P K K R, K < S. The margin is 2e-14 P S = 180 u P S, and in the operator
+# it is multiplied by K R + 1, so it is ten times what is needed. Below 50 it is 1e-12.
 MARGIN = 1e-12
 # Sides are not cut in halves, so that simple fractions do not lie on faces of boxes.
 CUT = 0.4871
@@ -66,15 +78,11 @@ class Strategic:
     Attributes
     ----------
     payoffs : object (N, *actions), integers
-    scaled : float64, the same in units of the largest
     """
 
     def __init__(self, payoffs: NDArray) -> None:
         self.payoffs, self.n = payoffs, payoffs.shape[0]
         self.actions: tuple[int, ...] = payoffs.shape[1:]
-        largest = max(1, *(abs(int(x)) for x in payoffs.ravel()))
-        scaled = [float(Fraction(int(x), largest)) for x in payoffs.ravel()]
-        self.scaled = np.array(scaled).reshape(payoffs.shape)
 
     def supports(self) -> list[Support]:
         """All supports, those with fewer actions first."""
@@ -84,12 +92,16 @@ class Strategic:
         ]
         return sorted(product(*own), key=lambda support: sum(map(len, support)))
 
-    def parts(self, values: NDArray, support: Support) -> list[NDArray]:
-        """For each player own payoffs with all own actions first, then the others' played ones."""
+    def gains(self, support: Support) -> list[NDArray]:
+        """For each player gains of all own actions over the first played one, in integers.
+
+        Own actions come first, then the others' played ones.
+        """
         found = []
         for i in range(self.n):
             index = [range(a) if j == i else support[j] for j, a in enumerate(self.actions)]
-            found.append(np.moveaxis(values[i][np.ix_(*index)], i, 0))
+            payoffs = np.moveaxis(self.payoffs[i][np.ix_(*index)], i, 0)
+            found.append(payoffs - payoffs[support[i][0]])
         return found
 
 
@@ -99,6 +111,9 @@ class SupportSystem:
     Attributes
     ----------
     start : first unknown of each player, and their number K
+    gains : for each player, as `Strategic.gains` has them
+    scaled : float64, the same with each action's in units of the largest
+    margin : see `MARGIN`
     """
 
     def __init__(self, game: Strategic, support: Support) -> None:
@@ -106,8 +121,10 @@ class SupportSystem:
         self.sizes = [len(own) for own in support]
         self.start = np.cumsum([0, *(size - 1 for size in self.sizes)])
         self.size = int(self.start[-1])
-        self.parts = game.parts(game.scaled, support)
-        self.exact_parts = game.parts(game.payoffs, support)
+        self.gains = game.gains(support)
+        self.scaled = [_in_units(own) for own in self.gains]
+        rounding = prod(max(1, 2 * size - 3) for size in self.sizes) * sum(self.sizes)
+        self.margin = MARGIN * max(1.0, rounding / 50)
         # change of a mixture with one unknown, which takes from the first action
         self.steps = [
             np.eye(size, dtype=int)[1:] - np.eye(size, dtype=int)[:1] for size in self.sizes
@@ -162,7 +179,7 @@ class SupportSystem:
         """Boxes (B, K) on which no condition is violated everywhere."""
         keep = np.ones(len(low), dtype=bool)
         for j in range(self.game.n):
-            keep &= low[:, self._own(j)].sum(axis=1) <= 1 + MARGIN
+            keep &= low[:, self._own(j)].sum(axis=1) <= 1 + self.margin
         low, high = low[keep], high[keep]
         if not len(low):
             return low, high
@@ -170,10 +187,9 @@ class SupportSystem:
         keep = np.ones(len(low), dtype=bool)
         for i, own in enumerate(self.support):
             others = [mixtures[j] for j in range(self.game.n) if j != i]
-            values = _contract(self.parts[i], others).reshape(len(low), self.game.actions[i], -1)
-            gains = values - values[:, own[:1]]
-            keep &= (gains.min(axis=2) <= MARGIN).all(axis=1)
-            keep &= (gains[:, own].max(axis=2) >= -MARGIN).all(axis=1)
+            gains = _contract(self.scaled[i], others).reshape(len(low), self.game.actions[i], -1)
+            keep &= (gains.min(axis=2) <= self.margin).all(axis=1)
+            keep &= (gains[:, own].max(axis=2) >= -self.margin).all(axis=1)
         return low[keep], high[keep]
 
     def contracted(
@@ -184,13 +200,13 @@ class SupportSystem:
         value = self._values(middle)
         least, most = self._derivatives(low, high)
         center, radius = (least + most) / 2, (most - least) / 2
-        regular = np.abs(np.linalg.det(center)) > MARGIN
+        regular = np.abs(np.linalg.det(center)) > self.margin
         center[~regular] = np.eye(self.size)
         inverse = np.linalg.inv(center)
         spread = np.abs(np.eye(self.size) - inverse @ center) + np.abs(inverse) @ radius
         moved = middle - np.einsum("bij,bj->bi", inverse, value)
         reach = np.einsum("bij,bj->bi", spread, half)
-        reach += MARGIN * (1 + self.size * np.abs(inverse).sum(axis=2))
+        reach += self.margin * (1 + self.size * np.abs(inverse).sum(axis=2))
         single = regular & (np.abs(moved - middle) + reach < half).all(axis=1)
         reach[~regular] = np.inf
         new_low, new_high = np.maximum(low, moved - reach), np.minimum(high, moved + reach)
@@ -217,8 +233,8 @@ class SupportSystem:
         found = []
         for i, own in enumerate(self.support):
             others = [mixtures[j] for j in range(self.game.n) if j != i]
-            values = _contract(self.parts[i], others).reshape(len(points), -1)
-            found.append(values[:, own[1:]] - values[:, own[:1]])
+            gains = _contract(self.scaled[i], others).reshape(len(points), -1)
+            found.append(gains[:, own[1:]])
         return np.concatenate(found, axis=1)
 
     def _derivatives(self, low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -231,8 +247,7 @@ class SupportSystem:
                     continue
                 step = np.broadcast_to(self.steps[j], (len(low), *self.steps[j].shape))
                 others = [step if k == j else mixtures[k] for k in range(self.game.n) if k != i]
-                values = _contract(self.parts[i], others)
-                gains = values[:, own[1:]] - values[:, own[:1]]
+                gains = _contract(self.scaled[i], others)[:, own[1:]]
                 axis = 2 + j - (j > i)
                 gains = np.moveaxis(gains, axis, 2)
                 gains = gains.reshape(*gains.shape[:3], -1)
@@ -274,12 +289,11 @@ class SupportSystem:
         if exact is not None and min(chain.from_iterable(exact)) == 0:
             return False  # an equilibrium, if it is one, with fewer played actions
         for i, own in enumerate(self.support):
-            values = self._payoffs(i, mixtures if exact is None else exact)
+            gains = self._gains(i, mixtures if exact is None else exact)
             for action in range(self.game.actions[i]):
-                loss = values[own[0]] - values[action]
-                if action in own or loss > 0:
+                if action in own or gains[action] < 0:
                     continue
-                if loss < 0:
+                if gains[action] > 0:
                     return False
                 is_clear &= exact is not None  # then it is 0, and the equilibrium may be degenerate
         if not is_clear:
@@ -310,9 +324,9 @@ class SupportSystem:
             rows.append([1 - sum(own, arb(0)), *own])
         return rows
 
-    def _payoffs(self, player: int, mixtures: Sequence[Sequence[arb | Fraction]]) -> NDArray:
-        """Payoffs of all actions of a player against mixtures, in their arithmetic."""
-        values = self.exact_parts[player]
+    def _gains(self, player: int, mixtures: Sequence[Sequence[arb | Fraction]]) -> NDArray:
+        """Gains of all actions of a player against mixtures, in their arithmetic."""
+        values = self.gains[player]
         for j in reversed(range(self.game.n)):
             if j != player:
                 values = np.dot(values, np.array(mixtures[j], dtype=object))
@@ -323,8 +337,7 @@ class SupportSystem:
         found = []
         for i, own in enumerate(self.support):
             if len(own) > 1:
-                values = self._payoffs(i, mixtures)
-                found += [values[action] - values[own[0]] for action in own[1:]]
+                found += [*self._gains(i, mixtures)[[*own[1:]]]]
         return found
 
     def _jacobian_balls(self, unknowns: Sequence[arb]) -> list[list[arb]]:
@@ -340,8 +353,7 @@ class SupportSystem:
                     if i == j:
                         column += [arb(0)] * (len(own) - 1)
                     elif len(own) > 1:
-                        values = self._payoffs(i, shifted)
-                        column += [values[action] - values[own[0]] for action in own[1:]]
+                        column += [*self._gains(i, shifted)[[*own[1:]]]]
                 columns.append(column)
         return [list(row) for row in zip(*columns, strict=True)]
 
@@ -356,8 +368,7 @@ class SupportSystem:
             if not _holds(mixture, rationals):
                 return None
         for i, own in enumerate(self.support):
-            values = self._payoffs(i, found)
-            if any(values[action] != values[own[0]] for action in own):
+            if any(self._gains(i, found)[[*own]]):
                 return None
         return found
 
@@ -374,6 +385,14 @@ def _krawczyk(
     value = arb_mat([[x] for x in system._value_balls(middle)])
     moved = (identity - preconditioner * derivatives) * offset - preconditioner * value
     return [middle[i] + moved[i, 0] for i in range(size)]
+
+
+def _in_units(gains: NDArray) -> FloatArray:
+    """Gains (A, ...) of each action divided by the largest of them, which is then 1."""
+    rows = [[int(x) for x in own.ravel()] for own in gains]
+    largest = [max(1, *map(abs, own)) for own in rows]
+    scaled = [[x / unit for x in own] for own, unit in zip(rows, largest, strict=True)]
+    return np.array(scaled).reshape(gains.shape)
 
 
 def _contract(values: NDArray, mixtures: Sequence[NDArray]) -> NDArray:
@@ -396,8 +415,8 @@ def _cut(low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _balls(low: FloatArray, high: FloatArray) -> list[arb]:
-    """A box that holds all between float ends."""
-    return [arb((a + b) / 2, (b - a) / 2 * (1 + 1e-9)) for a, b in zip(low, high, strict=True)]
+    """A box that holds all between float ends, rounded outward."""
+    return [arb(a).union(arb(b)) for a, b in zip(low.tolist(), high.tolist(), strict=True)]
 
 
 def _holds(box: Sequence[arb], inner: Sequence[arb | fmpq]) -> bool:

@@ -10,7 +10,8 @@ import pytest
 import eqbench
 from eqbench.equilibria import cluster_identities
 from eqbench.equilibria.clusters import connected_components
-from eqbench.equilibria.descriptions import REACHED, describe, text_of
+from eqbench.equilibria.descriptions import _OFF_PATH, REACHED, describe, text_of
+from eqbench.model.builder import TreeBuilder
 from eqbench.model.inspection import infoset_reach
 from eqbench.model.profile import BehaviorProfile
 
@@ -76,7 +77,8 @@ def holds(clause, game, profile):
         player = game.tree.players.index(clause.player)
         return clause.low <= float(eqbench.verify(game, profile).payoffs[player]) <= clause.high
     reach = infoset_reach(game.tree, profile.probabilities)[game.tree.action_infoset]
-    played = [profile.probabilities[a] for a in clause.actions if reach[a] > REACHED]
+    counts = reach <= REACHED if clause.rank == _OFF_PATH else reach > REACHED
+    played = [profile.probabilities[a] for a in clause.actions if counts[a]]
     return bool(played) and all(clause.low <= p <= clause.high for p in played)
 
 
@@ -90,10 +92,47 @@ def test_descriptions_differ_and_are_short(found):
 def test_beer_or_quiche_is_described_by_what_is_drunk_or_eaten(found):
     game, clusters = found["beer.efg"]
     texts = [text_of(own) for own in describe(game, clusters)]
-    assert sorted(texts) == ["P1 always plays beer", "P1 always plays quiche"]
+    assert [text.partition(";")[0] for text in sorted(texts)] == [
+        "P1 always plays beer",
+        "P1 always plays quiche",
+    ]
     profiles = [profile for members in clusters for profile in members]
     named = cluster_identities(game, profiles, [0.0] * len(profiles))
     assert {own.title for own in named} == set(texts)
+
+
+def test_what_deters_a_player_is_described_and_matters(found):
+    game, clusters = found["beer.efg"]
+    for clauses, members in zip(describe(game, clusters), clusters, strict=True):
+        deterrent = clauses[-1]
+        assert "if ever at" in deterrent.text
+        assert "fight" in deterrent.text
+        (action,) = deterrent.actions
+        other = members[0].probabilities.copy()
+        other[[action, action + 1]] = [0.0, 1.0]  # who has deviated is not fought then
+        changed = eqbench.verify(game, BehaviorProfile.of(game.tree, other))
+        assert changed.regrets[0] > 0.05
+        assert changed.regrets[1] <= 1e-9, "it is not reached"
+
+
+def test_nothing_off_the_path_is_named_where_it_deters_no_player(found):
+    for spec in ("battle_of_sexes", "kuhn2"):  # in which play gets everywhere, or nothing is gained
+        game, clusters = found[spec]
+        assert not any("if ever" in text_of(own) for own in describe(game, clusters))
+
+
+def test_members_that_share_no_play_are_described_by_what_all_of_them_pay():
+    builder = TreeBuilder(["A", "B"])
+    root = builder.decision(None, 0, "first", ["left", "right"])
+    for move, paid in enumerate((1, 2)):
+        node = builder.decision((root, move), 1, "second", ["up", "down"])
+        for below in range(2):
+            builder.terminal((node, below), [paid, 3])
+    game = replace(eqbench.load_game("matching_pennies"), tree=builder.tree())
+    pure = [BehaviorProfile.of(game, own) for own in ([1, 0, 1, 0], [0, 1, 0, 1])]
+    (clauses,) = describe(game, [pure])
+    assert text_of(clauses) == "B gets 3"
+    assert all(holds(clauses[0], game, profile) for profile in pure)
 
 
 def test_of_a_player_who_must_call_with_one_card_it_is_not_written_that_they_always_fold(found):

@@ -9,6 +9,7 @@ import pytest
 import eqbench
 from eqbench.errors import GameFormatError
 from eqbench.model.builder import TreeBuilder, part_of
+from eqbench.model.gambit_text import efg_text, file_labels
 from eqbench.model.tree import CHANCE
 from eqbench.model.tree_files import content_hash
 from eqbench.report.tree_drawing import draw_tree
@@ -78,3 +79,30 @@ def test_drawings_of_kuhn_poker_are_in_words():
     assert "J Q 1/6" in drawn
     assert ">2:KB<" not in drawn  # only where the pointer rests
     assert "Q after check" in drawn
+
+
+@pytest.mark.parametrize("spec", ["kuhn2", "skp", "leduc", "liars_dice(sides=3)"])
+def test_labels_survive_a_file_and_another_one(spec, tmp_path):
+    text, labels = "", []
+    tree = eqbench.load_game(spec).tree
+    for _ in range(2):
+        labels.append([tree.chance_labels.get(node, "") for node in tree.in_depth()])
+        text = efg_text(tree, "A title")
+        (tmp_path / "game.efg").write_text(text, encoding="utf-8")
+        tree = eqbench.load_game(str(tmp_path / "game.efg")).tree
+    assert labels[0] == labels[1]
+    assert efg_text(tree, "A title") == text
+
+
+@pytest.mark.parametrize("labels", [["3", "5"], ['say "go"', "a \x1b[31m\n b"], ["x" * 900, "y"]])
+def test_numbers_and_hostile_labels_are_read_back_as_a_file_can_hold_them(labels, tmp_path):
+    (tmp_path / "coin.efg").write_text(efg_text(coin(labels)), encoding="utf-8")
+    again = eqbench.load_game(str(tmp_path / "coin.efg")).tree
+    assert [again.chance_labels[1], again.chance_labels[2]] == file_labels(labels)
+    assert content_hash(again) == content_hash(coin())
+
+
+def test_outcomes_without_labels_have_numbers_in_a_file_and_none_when_read(tmp_path):
+    (tmp_path / "coin.efg").write_text(efg_text(coin()), encoding="utf-8")
+    assert '{ "1" 1/3 "2" 2/3 }' in efg_text(coin())
+    assert not eqbench.load_game(str(tmp_path / "coin.efg")).tree.chance_labels

@@ -19,8 +19,9 @@ from eqbench.studies.requests import TraceRequest
 
 
 @pytest.mark.slow
-def test_program_that_uses_eqbench_is_typed(tmp_path) -> None:
+def test_program_that_uses_eqbench_is_typed(tmp_path, monkeypatch) -> None:
     pytest.importorskip("mypy")
+    monkeypatch.setenv("MYPY_CACHE_DIR", str(tmp_path / "cache"))  # the second run reads it
     assert list(wrong_types(sys.executable, "mypy")) == []
     wrong = tmp_path / "wrong.py"
     wrong.write_text("import eqbench\nreveal_type(eqbench.list_games)  # Run\n")

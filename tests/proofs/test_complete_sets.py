@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from importlib.resources import files
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -12,10 +13,13 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.command import eqbench_here
+from helpers.solver_cases import with_payoffs
 
 import eqbench
+from eqbench.harness.experiment import find_experiment, read_experiment
 from eqbench.model.profile import BehaviorProfile, random_profile
 from eqbench.proofs.complete_sets import DATA, complete_set, distance, place, plan_weights
+from eqbench.spec import is_foreign
 from eqbench.verdict import Claimed
 
 STORED = json.loads(files("eqbench.proofs").joinpath(DATA).read_text())["games"]
@@ -35,14 +39,51 @@ def claimed(game: Any, frequencies: Any, **fields: Any) -> Claimed:
     return Claimed(game.tree, BehaviorProfile.of(game.tree, frequencies), **fields)
 
 
-@pytest.mark.parametrize("game", ["battle_of_sexes", "shapley", "kuhn2", "prisoners_dilemma"])
+@pytest.mark.parametrize(
+    "game",
+    [
+        "battle_of_sexes",
+        "shapley",
+        "kuhn2",
+        "prisoners_dilemma",
+        "random(players=2,actions=4,seed=0)",
+    ],
+)
 def test_stored_set_is_what_is_computed_again(game: str) -> None:
     content, found = tool().record(game)
     assert STORED[content] == found
 
 
-@pytest.mark.parametrize("name", [known["game"] for known in STORED.values()])
-def test_corners_of_stored_sets_are_equilibria(name: str) -> None:
+def test_all_games_of_the_experiment_have_stored_sets() -> None:
+    parts = read_experiment(find_experiment("recall")).parts
+    specs = {spec for part in parts for spec in part.games}
+    registry = eqbench.registry.default_registry()
+    named = {s if is_foreign(s) else registry.describe_game(s)[1] for s in specs}
+    assert len(named) == 100
+    assert named <= {known["game"] for known in STORED.values()}
+
+
+def test_float_payoffs_count_as_the_binary_fractions_that_they_are() -> None:
+    game = eqbench.load_game("random(players=3,actions=3,seed=0)")
+    numerators, denominator = game.tree.in_integers().payoffs.rational()
+    table = game.tree.payoffs.table
+    for numerator, payoff in zip(numerators.ravel().tolist(), table.ravel().tolist(), strict=True):
+        assert Fraction(numerator, denominator) == Fraction(payoff)
+    assert complete_set(game.tree) is not None
+    assert complete_set(with_payoffs(game, np.nextafter(table, 2)).tree) is None
+    tiny = with_payoffs(game, table * 1e-30).tree
+    assert tiny.in_integers() is tiny
+    assert complete_set(tiny) is None
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_corners_of_stored_sets_are_equilibria(block: int) -> None:
+    names = [known["game"] for known in STORED.values() if not is_foreign(known["game"])]
+    for name in names[block::4]:
+        assert_corners_are_equilibria(name)
+
+
+def assert_corners_are_equilibria(name: str) -> None:
     game = eqbench.load_game(name)
     known = complete_set(game.tree)
     assert known is not None

@@ -168,7 +168,7 @@ def test_of_many_games_there_are_totals_alone() -> None:
     assert "6 clusters" in found, "clusters are numbered in each game"
     assert solved.startswith("a reached the target")
     assert "on 7 of the 7 games it takes, b on 0 of 7, c on 0 of 1" in solved
-    assert ended == ["Not ok: c (crashed)."]
+    assert ended == ["Did not reach the target: c (crashed)."]
 
 
 def test_words_stand_before_codes_and_a_symbol_is_explained_once() -> None:
@@ -177,11 +177,11 @@ def test_words_stand_before_codes_and_a_symbol_is_explained_once() -> None:
     known |= {"title": "bluffs with Q only", "family": "a family", "meaning": "how often"}
     records = [identified(cell(key, solver=key), known) for key in ("01", "02")]
     found = said(*records)[1]
-    assert "a part of a family: bluffs with Q only (szafron:c11=0; 2 solvers, β=0.2)" in found
+    assert "a part of a family: bluffs with Q only (szafron:c11=0, β=0.2; by 2 solvers)" in found
     assert found.count("β: how often.") == 1
     cluster = identity("cluster:1") | {"title": "P1 always plays beer"}
     found = said(identified(cell("01"), cluster))[1]
-    assert "P1 always plays beer (cluster:1; 1 solver)" in found
+    assert "P1 always plays beer (cluster:1; by 1 solver)" in found
 
 
 def test_titles_of_strangers_are_printable_and_bounded() -> None:

@@ -29,7 +29,7 @@ def run(request: pytest.FixtureRequest) -> StoredRun:
 
 def texts(table: Table) -> Sequence[list[str]]:
     """Cells of a table, as any format has them."""
-    return [[printable(row.cell(c).text) for c in table.columns] for row in table.rows]
+    return [[printable(row.cell(c).text).strip() for c in table.columns] for row in table.rows]
 
 
 @pytest.mark.parametrize("summarize", [False, True])

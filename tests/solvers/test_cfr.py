@@ -27,6 +27,10 @@ cfr = importlib.import_module("eqbench.solvers.cfr.methods")
 FULL_WIDTH = {
     name: eqbench.load_solver(name)
     for name in ("cfr", "cfr_plus", "cfr_linear", "dcfr", "pcfr_plus", "dcfr_plus", "pdcfr_plus")
+} | {
+    "shifted": eqbench.load_solver("dcfr_plus(shift=3/2)"),
+    "asymmetric": eqbench.load_solver("sapcfr_plus"),
+    "both": eqbench.load_solver("pdcfr_plus(shift=1/2,asymmetry=5)"),
 }
 ALL = FULL_WIDTH | {name: eqbench.load_solver(name) for name in ("mmd", "reg_cfr", "qfr", "mccfr")}
 ITERATIVE = ALL | {"fictitious_play": eqbench.load_solver("fictitious_play")}
@@ -136,14 +140,15 @@ def iterates_by_definition(solver: Any, game: Game, iterations: int) -> tuple[An
         for movers in groups:
             values = reference.counterfactual_values(form, behavior)
             gain = np.where(np.isin(owner, movers), values - by_row(behavior * values), 0.0)
-            matched = None
+            matched, again = None, gain / (1 + getattr(solver, "asymmetry", 0))
             if solver.regrets == "discounted" and solver.beta == -np.inf:
                 # as in the program of Xu et al. 2024: old regrets are discounted by t - 1, then all
                 # clipped; those of the prediction by t
-                kept = [each**solver.alpha / (each**solver.alpha + 1) for each in (t - 1, t)]
+                shift = solver.shift
+                kept = [each**solver.alpha / (each**solver.alpha + shift) for each in (t - 1, t)]
                 mine = np.isin(owner, movers)
                 regrets = np.where(mine, np.maximum(regrets * kept[0] + gain, 0), regrets)
-                matched = regrets * kept[1] + gain if solver.predictive else regrets
+                matched = regrets * kept[1] + again if solver.predictive else regrets
             else:
                 regrets = regrets + gain
             if solver.regrets == "clipped":
@@ -153,7 +158,7 @@ def iterates_by_definition(solver: Any, game: Game, iterations: int) -> tuple[An
                 factor = t**exponent / (t**exponent + 1)
                 regrets = np.where(np.isin(owner, movers), regrets * factor, regrets)
             if matched is None:
-                matched = regrets + gain if solver.predictive else regrets
+                matched = regrets + again if solver.predictive else regrets
             matched = np.where(matched > 1e-12, matched, 0)
             behavior = np.where(np.isin(owner, movers), normalized(matched), behavior)
     return normalized(plans), behavior
@@ -437,6 +442,10 @@ def test_frequencies_stay_finite_where_the_others_hardly_go():
         ("cfr(averaging=21)", "0 to 20"),
         ("mccfr(averaging=cubic)", "uniform"),
         ("mmd(averaging=100)", "0 to 20"),
+        ("dcfr_plus(shift=-1)", "finite number >= 0"),
+        ("sapcfr_plus(shift=2)", "without regrets=discounted"),
+        ("dcfr_plus(asymmetry=2)", "without predictive=true"),
+        ("sapcfr_plus(asymmetry=inf)", "finite number >= 0"),
     ],
 )
 def test_options_without_a_meaning_are_refused(spec, words):

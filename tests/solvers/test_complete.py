@@ -249,6 +249,56 @@ def test_indices_of_generic_games_sum_to_1(shape: tuple[int, ...], games: int) -
             assert verify(tree, profile).max_regret <= 1e-14 * tree.payoff_range
 
 
+@pytest.mark.parametrize(("shape", "seed"), [((2, 2, 2), 5), ((3, 3, 3), 1), ((2, 2, 2, 2), 2)])
+def test_units_and_offsets_of_payoffs_leave_the_list_as_it_is(
+    shape: tuple[int, ...], seed: int
+) -> None:
+    """Each player counts in units of their own, from a zero that depends on the others' actions."""
+    pytest.importorskip("flint", reason="python-flint is not installed")
+    rng, n = np.random.default_rng(seed), len(shape)
+    game = eqbench.load_game(f"random(players={n},actions={shape[0]})")
+    payoffs = rng.integers(-100, 101, (*shape, n)).astype(object)
+    units = [1, 10**12, 10**6, 10**3][:n]
+    offsets = [
+        np.expand_dims(rng.integers(0, 10**9, shape[1:]).astype(object), i) for i in range(n)
+    ]
+    other = np.stack([payoffs[..., i] * units[i] + offsets[i] for i in range(n)], axis=-1)
+    lists = [
+        [candidate.profile.probabilities for candidate in solved(each).candidates]
+        for each in (
+            with_payoffs(game, table.reshape(-1, n).astype(np.int64)) for table in (payoffs, other)
+        )
+    ]
+    np.testing.assert_allclose(*lists, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("shape", [(2, 2, 2), (4, 4, 3), (9, 2, 2)])
+def test_what_is_discarded_in_floats_has_a_margin_above_rounding(shape: tuple[int, ...]) -> None:
+    """Gains at corners of boxes are compared with those in fractions."""
+    points = pytest.importorskip("eqbench.solvers.complete.points")
+    rng = np.random.default_rng(0)
+    payoffs = rng.integers(-(10**9), 10**9, (len(shape), *shape)).astype(object)
+    system = points.SupportSystem(
+        points.Strategic(payoffs), tuple(tuple(range(size)) for size in shape)
+    )
+    low = rng.random((1, system.size))
+    high = low + rng.random(low.shape) * (1 - low)
+    for i in range(len(shape)):
+        others = [system._corners(low, high, j) for j in range(len(shape)) if j != i]
+        found = points._contract(system.scaled[i], others)[0]
+        for _ in range(20):
+            corner = [int(rng.integers(each.shape[1])) for each in others]
+            places = [j for j in range(len(shape)) if j != i]
+            exact = system.gains[i]
+            for at, j in reversed([*zip(corner, places, strict=True)]):
+                ends = [Fraction(x) for x in system._corners(low, high, j)[0, at, 1:].tolist()]
+                exact = exact.dot(np.array([1 - sum(ends), *ends], dtype=object))
+            for action in range(1, shape[i]):
+                unit = max(abs(int(x)) for x in system.gains[i][action].ravel())
+                error = Fraction(float(found[(action, *corner)])) - exact[action] / unit
+                assert abs(error) < system.margin / 10
+
+
 @pytest.mark.parametrize("method", ["gambit_enumpoly", "gambit_gnm"])
 def test_gambit_finds_no_other_equilibrium(method: str) -> None:
     pytest.importorskip("flint", reason="python-flint is not installed")

@@ -6,6 +6,7 @@ the sub-families with c11 = 0, 0 < c11 < 1/2 and c11 = 1/2.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,6 +25,8 @@ from eqbench.papers.szafron import family
 from eqbench.papers.szafron.certificates import where_it_holds
 from eqbench.papers.szafron.compute import case_of, replaced
 from eqbench.papers.szafron.family import HALF, KAPPA, PROFILES, ZERO, Values
+from eqbench.proofs.known import known_sets
+from eqbench.registry import load_game
 
 _WANTED = 5_000  # equilibria to be collected with --full
 _NEAR = 10  # times nearer to the family than any random profile: near
@@ -323,3 +326,24 @@ def equilibria(stored: Stored) -> Table:
 def range_of_payoff(stored: Stored) -> Table:
     """The range of player 1's payoff over all equilibria, with what was proved about it."""
     return restored(stored["ranges_of_payoff"].rows("ranges.csv")[0])
+
+
+def proofs(stored: Stored) -> Table:
+    """What the checker finds in the files of proofs: where every equilibrium is."""
+    found: Table = {}
+    for name, spec in (("proof", "kuhn3"), ("proof_without_dominated", "kuhn3_reduced")):
+        checked = stored[f"{name}_checked"].printed_json
+        published = {each.name: each.rows for each in known_sets(load_game(spec))[0]}
+        header = json.loads(stored[name].text("proof.jsonl").partition("\n")[0])
+        as_published = (
+            [*map(list, published.get(known["name"], ()))] == known["rows"]
+            for known in header["known"]
+        )
+        kinds = checked["nodes"]
+        found[spec] = {
+            "checked": "as published" if checked["passed"] and all(as_published) else "refused",
+            "open faces": kinds.get("face"),
+            "nodes": sum(kinds.values()),
+            "every equilibrium is in": checked["known"],
+        }
+    return found

@@ -21,13 +21,14 @@ from eqbench.model.game import Game
 from eqbench.model.words import Wording
 from eqbench.report.charts.answer import finds, tints
 from eqbench.report.naming import identity_text, kind_of_match
+from eqbench.report.recall import recall_rows
 from eqbench.report.trials import SHORTEST_S, RunCell, by_trial, entries_of, named, ranked
 from eqbench.store.stored_run import StoredRun
 from eqbench.text import grouped, printable
 
 VEGA_LITE = "6.4"
 ChartName = Literal[
-    "answer", "regret", "payoffs", "targets", "performance", "pairs", "memory", "times"
+    "answer", "regret", "payoffs", "targets", "performance", "pairs", "memory", "times", "recall"
 ]
 CHARTS: tuple[ChartName, ...] = get_args(ChartName)
 _WIDTH = 620
@@ -129,6 +130,7 @@ def datasets(
             {"cell": place} | row for entry, place in places.items() for row in _curve(entry)
         ],
         "equilibria": [row for game in games for row in _equilibria(game, places, most)],
+        "recall": recall_rows(entries),
         "trials": [
             {"trial": number, "seed": name, "side": side, "cell": places[entry]}
             for number, (name, own) in enumerate(trials or of_solvers)
@@ -226,7 +228,11 @@ def chart(
     name: str, runs: Sequence[StoredRun], facts: Mapping[str, GameFacts] | None = None
 ) -> dict[str, Any]:
     """A chart of runs, one of `CHARTS`, as a whole specification of Vega-Lite; else UsageError."""
-    data = datasets(ranked(entries_of(runs)), facts)
+    return whole(name, datasets(ranked(entries_of(runs)), facts))
+
+
+def whole(name: str, data: Mapping[str, Rows]) -> dict[str, Any]:
+    """A chart with its data, as a specification of Vega-Lite that stands alone."""
     measured = [row for row in data["cells"] if row["max_regret"] is not None]
     games = sorted({row["game"] for row in measured or data["cells"]})
     spec = specification(name, data, game=next(iter(games), ""))

@@ -110,6 +110,17 @@ class Played:
     data: Mapping[str, Any]  # of :mod:`eqbench.report.html.equilibria`
 
 
+@dataclass(frozen=True)
+class ClickedTree:
+    """A game tree that readers open node by node, with what profiles play."""
+
+    name: str  # anchor
+    title: str
+    game: str  # while which it is shown, by its place in the data; always if empty
+    data: Mapping[str, Any]  # of :mod:`eqbench.report.html.tree`
+    reading: str  # how to read it
+
+
 def page_table(table: ReportTable, name: str, **look: Any) -> Table:
     """A table of a report for a page, with the solver first, where it stays when it is scrolled."""
     split = table.with_payoff_columns("P")
@@ -128,7 +139,16 @@ class Tabs:
 
 # Blocks in a list stand side by side, one below the other on narrow screens.
 Block = (
-    Prose | FactList | Command | ChartBlock | Picture | Played | Table | Tabs | Sequence["Block"]
+    Prose
+    | FactList
+    | Command
+    | ChartBlock
+    | Picture
+    | Played
+    | ClickedTree
+    | Table
+    | Tabs
+    | Sequence["Block"]
 )
 
 
@@ -155,6 +175,9 @@ def document(
     values: dict[str, Any] = {"datasets": {}, **(data or {}), "charts": charts}
     played = {block.name: block.data for block in leaves if isinstance(block, Played)}
     values |= {"played": played} if played else {}
+    trees = {block.name: block.data for block in leaves if isinstance(block, ClickedTree)}
+    values |= {"trees": trees} if trees else {}
+    styles = ["equilibria.css"] * bool(played or trees) + ["tree.css"] * bool(trees)
     values["datasets"] = dict(values["datasets"])
     for name, rows in values["datasets"].items():
         columns = list(dict.fromkeys(column for row in rows for column in row))
@@ -172,11 +195,12 @@ def document(
         title=title,
         parts={title: blocks for title, blocks in parts.items() if blocks},
         lead=lead,
-        style=_file("page.css") + (_file("equilibria.css") if played else ""),
+        style=Markup().join(map(_file, ["page.css", *styles])),
         scripts=[
             *([Markup(_vega())] if charts else []),
             _file("page.js"),
             *([_file("equilibria.js")] if played else []),
+            *([_file("tree.js")] if trees else []),
         ],
         data=htmlsafe_json_dumps(values, allow_nan=False, separators=(",", ":")),
     )

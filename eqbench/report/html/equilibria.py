@@ -6,19 +6,21 @@ published sets are embedded as data, which the script of the page evaluates with
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
-from fractions import Fraction
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
-from eqbench.documents import read_file
+from eqbench.errors import EqbenchError
 from eqbench.model.inspection import infoset_reach
+from eqbench.model.profile import BehaviorProfile
+from eqbench.model.profile_json import profile_from_json, read_profile
 from eqbench.model.words import key_line
 from eqbench.report.charts import ShownGame
 from eqbench.report.html.document import Played
 from eqbench.report.naming import FoundEquilibrium, described, equilibria, spread
+from eqbench.report.played import stored_shares
 from eqbench.report.profile_picture import blocks, most_reached, sets_of
 from eqbench.report.tree_drawing import NEGLIGIBLE
 from eqbench.report.trials import RunCell, began
@@ -54,6 +56,17 @@ def _chosen(
                 yield item, own[turn][0], own[turn][1][0]
 
 
+def best_profiles(shown: ShownGame) -> Iterator[tuple[dict[str, Any], BehaviorProfile]]:
+    """Stored profiles of a game that is known, those of different equilibria first."""
+    game = shown.facts.game
+    for item, entry, candidate in _chosen(equilibria(began(shown.entries))):
+        with suppress(OSError, EqbenchError):  # a page can do without
+            if game and entry.source and candidate.profile:
+                data = read_profile(str(entry.source.path / candidate.profile))
+                about = _about(item, entry, candidate)
+                yield about, profile_from_json(game.tree, data)
+
+
 def _card(
     shown: ShownGame,
     chosen: Sequence[tuple[FoundEquilibrium, RunCell, EquilibriumRecord]],
@@ -66,7 +79,7 @@ def _card(
     for item, entry, candidate in chosen:
         about = _about(item, entry, candidate)
         is_wanted = len(profiles) < MOST_PROFILES and used < room
-        shares = _shares(entry, candidate) if is_wanted else {}
+        shares = stored_shares(entry, candidate) if is_wanted else {}
         if shares and not sets:
             players = list(dict.fromkeys(player for player, *_ in shares))
             by_set = grouped(shares, lambda key: key[:2])
@@ -117,19 +130,3 @@ def _about(item: FoundEquilibrium, entry: RunCell, candidate: EquilibriumRecord)
         **{"payoffs": list(candidate.payoffs), "incredible": credible.get("worst_set")},
         "credible": [credible["credible"], credible["sets"]] if credible else None,
     }
-
-
-def _shares(entry: RunCell, candidate: EquilibriumRecord) -> dict[tuple[str, str, str], float]:
-    """Frequencies in a stored profile; none if it is missing or damaged."""
-    if entry.source is None or not candidate.profile:
-        return {}
-    try:
-        behavior = json.loads(read_file(entry.source.path / candidate.profile))["behavior"]
-        return {
-            (player, label, action): float(Fraction(str(share)))
-            for player, sets in behavior.items()
-            for label, shares in sets.items()
-            for action, share in shares.items()
-        }
-    except (OSError, ArithmeticError, ValueError, LookupError, TypeError, AttributeError):
-        return {}  # a page can do without

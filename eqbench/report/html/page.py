@@ -12,6 +12,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from markupsafe import Markup
+
 from eqbench.documents import convert, read_file
 from eqbench.errors import counted, first_of
 from eqbench.model.words import Wording
@@ -20,6 +22,7 @@ from eqbench.report.answer import answer
 from eqbench.report.cells import COLUMNS, MOST_CELLS, MOST_REASONS, cell_table, report_on
 from eqbench.report.html import document as html
 from eqbench.report.html.equilibria import played
+from eqbench.report.html.tree import trees
 from eqbench.report.naming import (
     LOOSE,
     FoundEquilibrium,
@@ -29,7 +32,8 @@ from eqbench.report.naming import (
     spread,
 )
 from eqbench.report.profile_view import identity_lines
-from eqbench.report.rows import SOLVER, TONES, Cell, Column, Report, mebibytes
+from eqbench.report.recall import TOPIC, recall_rows
+from eqbench.report.rows import SOLVER, TONES, Cell, Column, Report, address_of, mebibytes
 from eqbench.report.trials import (
     REGRETS,
     STATUSES,
@@ -80,7 +84,7 @@ def report_page(
     is_thin = len(shown) < len(everything)
     kept = {entry.record.game_identity for entry in first}
     games = charts.shown_games([e for e in everything if e.record.game_identity in kept], facts)
-    data = charts.datasets(shown, facts)
+    data = charts.datasets(shown, facts) | {TOPIC: recall_rows(everything)}
     report = report_on(runs, summarize=True, entries=everything)
     places = {entry: place for place, entry in enumerate(shown)}
     matrices = [matrix(game, number, places) for number, game in enumerate(games)]
@@ -104,14 +108,18 @@ def report_page(
             html.Prose(notes, small=True),
             *(_notes(shown, report) if shown else []),
         ],
-        "What is played": [] if is_one else plays,
+        "What is played": [
+            *([] if is_one else plays),
+            *trees(charts.shown_games(first, facts)),
+        ],
         "Over seeds": _tables(report, "summary", len(games)) if summarize or is_thin else [],
         "Equilibria": [
             [*drawn(data, "payoffs"), *_sources(games)],
             *found,
             html.Prose(TEXTS["names"] if found else [], small=True),
+            *(html.page_table(each, TOPIC) for each in report.tables if each.topic == TOPIC),
         ],
-        "Solvers compared": [drawn(data, "targets", "performance", "pairs")],
+        "Solvers compared": [drawn(data, "targets", "performance", "recall", "pairs")],
         "Cost": [html.Tabs(drawn(data, "times", "memory"))],
         "What was run": [block for run in runs for block in about(run)],
     }
@@ -287,7 +295,7 @@ def _tables(report: Report, name: str, most: int) -> list[html.Table]:
     return [
         html.page_table(table, f"{name}-{game}", game=str(game - 1))
         for game, table in zip(games, report.tables, strict=True)
-        if bool(table.topic) == (name == "found") and game <= most
+        if table.topic != TOPIC and bool(table.topic) == (name == "found") and game <= most
     ]
 
 
@@ -403,8 +411,11 @@ def _folder(run: StoredRun, place: Path | None) -> str | None:
     return None if relative.startswith("../..") else "" if relative == "." else f"{relative}/"
 
 
-def index_page(runs: Mapping[str, StoredRun]) -> str:
-    """Page about runs by the links to their pages, with a scatter of any two, or two solvers."""
+def index_page(runs: Mapping[str, StoredRun], *, board: str = "") -> str:
+    """Page about runs by the links to their pages, with a scatter of any two, or two solvers.
+
+    It also links to the page of a leaderboard, if there is one.
+    """
     rows = []
     for link, run in runs.items():
         entries = entries_of([run])
@@ -438,7 +449,9 @@ def index_page(runs: Mapping[str, StoredRun]) -> str:
     ]
     of_solvers = charts.solver_trials(charts.shown_games(entries))
     parts["Two runs or solvers compared"], data = scatter([*of_runs, *of_solvers])
-    return html.document(counted(len(runs), "run"), parts, data=data)
+    link = Markup('<a href="{}">The leaderboard of the challenge</a>')
+    lead = [link.format(address_of(board))] if board else []
+    return html.document(counted(len(runs), "run"), parts, lead=lead, data=data)
 
 
 def scatter(trials: Sequence[charts.Trial]) -> tuple[list[html.ChartBlock], dict[str, Any]]:

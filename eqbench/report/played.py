@@ -1,0 +1,127 @@
+"""What is played in the equilibria of a game, one next to the other in a table of situations.
+
+Games that declare what their labels mean have a number for each card; of other games each row is an
+information set.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from contextlib import suppress
+from fractions import Fraction
+
+import numpy as np
+
+from eqbench.builtin import BUILTIN_GAMES
+from eqbench.documents import read_file
+from eqbench.errors import EqbenchError
+from eqbench.model.game import Game
+from eqbench.model.inspection import infoset_reach
+from eqbench.model.tree import FloatArray
+from eqbench.model.tree_files import content_hash
+from eqbench.registry import default_registry
+from eqbench.report.naming import FoundEquilibrium
+from eqbench.report.profile_picture import DIFFERENT, blocks, most_reached, sets_of
+from eqbench.report.rows import Column, Row, Table
+from eqbench.report.tree_drawing import NEGLIGIBLE
+from eqbench.report.trials import RunCell
+from eqbench.spec import GAME_FILES
+from eqbench.store.schema import EquilibriumRecord
+from eqbench.text import printable, shortened
+
+LARGEST = 20_000  # nodes of a game that is built for a report
+MOST_EQUILIBRIA, MOST_ROWS = 4, 24
+_LONGEST = 40  # characters of a label
+_READ = "How often each is done, in the profile of each equilibrium that has the least max regret"
+_OFF, _MORE = "(…) where play never gets", "{:,} more situations: eqbench show RUN CELL --all"
+_HEAD = [Column("player", identifies=True), Column("situation", identifies=True)]
+_DIFFERS = Column("≠", notes=("≠ they differ there",))
+
+
+def played_table(found: Sequence[FoundEquilibrium]) -> Table | None:
+    """Table of what the best stored profile of each of some equilibria of a small game plays."""
+    items = [item for item in found if not item.is_near][:MOST_EQUILIBRIA]
+    best = [min(item.cells, key=lambda own: own[1][0].max_regret) for item in items]
+    record = best[0][0].record if best else None
+    game = small_game(record.game_spec, record.game_content) if record else None
+    shares = [stored_shares(entry, own[0]) for entry, own in best]
+    if record is None or game is None or not all(shares):
+        return None
+    tree, sets = game.tree, sets_of(game)
+    keys = [(tree.players[player], label, a) for player, label, own in sets for a in own]
+    values = np.array([[own.get(key, 0.0) for key in keys] for own in shares])
+    reach, starts = np.array([infoset_reach(tree, own) for own in values]), tree.action_start
+    gaps, most = np.maximum.reduceat(np.ptp(values, axis=0), starts[:-1]), reach.max(axis=0)
+    differs = (gaps > DIFFERENT) & (most >= NEGLIGIBLE)
+    grids, more = most_reached(blocks(sets, game.wording), most, MOST_ROWS)
+    rows, titles = list[Row](), [item.title for item in items]
+    cards: tuple[str, ...] = ("",)
+    for block in grids:
+        if block.columns != cards and block.columns[0]:
+            held = "".join(f" {card:>3}" for card in block.columns)
+            rows.append(Row("", {"situation": "with", "≠": "", **dict.fromkeys(titles, held)}))
+        cards = block.columns
+        for words, actions, places in block.rows:
+            own = [k for k in places if k >= 0]
+            name = "/".join(actions[len(actions) == 2 :]) if cards[0] else ""
+            texts = [
+                _text(of, actions, [starts[k] if k >= 0 else -1 for k in places]) for of in values
+            ]
+            is_off = np.all(reach[:, own] < NEGLIGIBLE, axis=1)
+            texts = [f"({t})" if off else f" {t}" for t, off in zip(texts, is_off, strict=True)]
+            where = shortened(printable(f"{words}: {name}" if name else words), _LONGEST)
+            shown = {"player": shortened(printable(tree.players[block.player]), _LONGEST)}
+            shown |= {"situation": where, "≠": "≠" * bool(differs[own].any())}
+            rows.append(Row(where, {**shown, **dict(zip(titles, texts, strict=True))}))
+    columns = [*_HEAD, *(Column(each, dispensable=k) for k, each in enumerate(titles))]
+    notes = ["; ".join([_READ, *[_OFF] * bool((reach < NEGLIGIBLE).any())])]
+    notes += [_MORE.format(more)] * bool(more)
+    columns += [_DIFFERS] * (len(titles) > 1)
+    return Table(record.game, tuple(columns), tuple(rows), tuple(notes), topic="what is played")
+
+
+def _text(values: FloatArray, actions: Sequence[str], at: Sequence[int]) -> str:
+    """What is played: with each card how often, or at an information set which action how often."""
+    if len(at) > 1:
+        first = len(actions) == 2
+        own = [
+            "–" if k < 0 else "/".join(map(_share, values[k + first : k + len(actions)]))
+            for k in at
+        ]
+        return " ".join(f"{text:>3}" for text in own)
+    texts = zip(actions, map(_share, values[at[0] :]), strict=False)
+    named = [f"{shortened(printable(action), 16)} {text}" for action, text in texts if text != "0"]
+    return ", ".join(named).removesuffix(" 1")
+
+
+def _share(value: float) -> str:
+    """A frequency with two decimals, without the zero before them."""
+    if min(value, 1 - value) < DIFFERENT:
+        return str(round(value))
+    return f"{min(max(value, 0.01), 0.99):.2f}".lstrip("0")
+
+
+def small_game(spec: str, content: str) -> Game | None:
+    """Game if it is small, built in or in a file, and still has the content that was run."""
+    with suppress(EqbenchError, OSError):
+        if spec.partition("(")[0] in BUILTIN_GAMES or spec.lower().endswith(GAME_FILES):
+            game = default_registry().load_game(spec, max_nodes=LARGEST)
+            return game if content_hash(game.tree) == content else None
+    return None
+
+
+def stored_shares(entry: RunCell, item: EquilibriumRecord) -> dict[tuple[str, str, str], float]:
+    """Frequencies in a stored profile; none if it is missing or damaged."""
+    if entry.source is None or not item.profile:
+        return {}
+    try:
+        behavior = json.loads(read_file(entry.source.path / item.profile))["behavior"]
+        return {
+            (player, label, action): float(Fraction(str(share)))
+            for player, sets in behavior.items()
+            for label, shares in sets.items()
+            for action, share in shares.items()
+        }
+    except (OSError, ArithmeticError, ValueError, LookupError, TypeError, AttributeError):
+        return {}  # a report can do without

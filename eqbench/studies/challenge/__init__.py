@@ -1,0 +1,1 @@
+"""A standing challenge: 25 games with questions, whose answers anyone may submit."""
