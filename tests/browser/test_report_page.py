@@ -356,7 +356,8 @@ def test_telephone_has_a_card_for_each_solver_with_its_badge_and_set(
         shown = row.locator(f"[data-label='{label}']").bounding_box()
         assert shown["x"] + shown["width"] <= 390
         assert shown["y"] + shown["height"] <= 844
-    assert not page.locator("#matrix-0 tbody tr").nth(1).locator("[data-label=outside]").is_visible()
+    other = page.locator("#matrix-0 tbody tr").nth(1)
+    assert not other.locator("[data-label=outside]").is_visible()
     page.close()
 
 
