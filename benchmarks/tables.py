@@ -15,7 +15,7 @@ from fractions import Fraction
 from statistics import geometric_mean, median
 from typing import Any
 
-from pages import REFERENCE, Record
+from pages import REFERENCE, Record, read_results
 
 Facts = dict[str, Any]
 Shown = tuple[Facts, *tuple[list[str], ...]]
@@ -324,6 +324,39 @@ def case_enumeration(data: Record) -> Shown:
         for game, (pot, cpu) in pots.items()
     ]
     return facts, rows
+
+
+def proved_lists(data: Record) -> Shown:
+    closed = [row for row in data.rows if not row.faces]
+    skp = [row for row in data.rows if row.game.startswith("skp")]
+    facts = {
+        "proved_skp": sum(row in closed for row in skp),
+        "proved_pots": len(skp),
+        "proved_empty": sum(row.empty_faces for row in data.rows),
+    }
+    rows = [
+        f"`{row.game}` | {', '.join(map(str, row.dimensions))} | {row.nodes:,} | {row.faces}"
+        f" | {row.empty_faces} | {two_digits(row.enumeration_s)} | {two_digits(row.proof_s)}"
+        for row in data.rows
+    ]
+    return facts, rows
+
+
+def recall(data: Record) -> Shown:
+    lines = [
+        (
+            row.kind,
+            f"`{row.solver}` | {row.games} | {row.found} of {row.of} | {row.share:.0%}"
+            f" | {row.whole} | {two_digits(row.time_s)}",
+        )
+        for row in data.rows
+    ]
+    pooled = [line for kind, line in lines if kind == "all"]
+    by_kind = [f"{kind} | {line}" for kind, line in lines if kind != "all"]
+    own = [row for row in data.rows if row.kind == "all" and row.solver == "complete"]
+    facts = {"recall_games": own[0].games, "recall_equilibria": own[0].of}
+    facts |= {f"recall_{name}": data[name] for name in ("claimed", "others", "regular", "sum_to_1")}
+    return facts, pooled, sorted(by_kind, key=lambda line: line.partition(" |")[0])
 
 
 def complete_sets(data: Record) -> Shown:
@@ -970,6 +1003,7 @@ def which_method(data: Record) -> Shown:
         own = [row for row in data.rows if row.experiment == "bounds" and backend in row.solver]
         return f"{sum(row.bounds for row in own)} of {sum(row.games for row in own)}"
 
+    found = read_results("recall").rows
     largest: dict[str, list[Record]] = {}  # experiment with most games of each kind
     compared = [row for row in data.rows if row.experiment != "bounds"]
     for (kind, _), group in grouped(compared, lambda row: (row.kind, row.experiment)).items():
@@ -983,6 +1017,11 @@ def which_method(data: Record) -> Shown:
                 _best(group, "rough_s", lambda row: _seconds(row.rough_s), least=True),
                 _best(group, "regret", lambda row: _regret(row.regret), least=True),
                 _best(group, "share", lambda row: f"{row.share:.0%}"),
+                _best(
+                    [row for row in found if row.kind == kind and row.solver != "complete"],
+                    "share",
+                    lambda row: f"{row.share:.0%}",
+                ),
                 _best(group, "credible", lambda row: str(row.credible)),
             ]
         )

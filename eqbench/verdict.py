@@ -13,14 +13,17 @@ import math
 import pkgutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Protocol
 
 from eqbench.builtin import EXTENSIONS, extensions
 from eqbench.documents import check_plain
 from eqbench.model.play import Play
 from eqbench.model.profile import BehaviorProfile
+from eqbench.model.rational import short_figure
 from eqbench.model.tree import GameTree
 from eqbench.model.trembles import Trembles
+from eqbench.model.words import Wording, situation
 from eqbench.plugins import describe
 from eqbench.requests import Limits
 from eqbench.text import printable, shortened
@@ -169,3 +172,15 @@ def stored(judgments: Mapping[str, Judgment]) -> dict[str, Any]:
             text = shortened(printable(str(each)))
             fields.setdefault("verdicts", {})[name] = {"label": text, "record": each.to_json()}
     return fields
+
+
+def credible_text(summary: Mapping[str, Any] | None, wording: Wording | None = None) -> str:
+    """Credible sets of a stored profile and the worst loss, as text; empty if not judged."""
+    if summary is None:
+        return ""
+    count = f"{summary['credible']}/{summary['sets']}"
+    if summary["worst_set"] is None:
+        return count
+    worst = short_figure(Fraction(summary["exact"]) if summary["exact"] else summary["worst"])
+    where = " ".join(situation(part, wording).words for part in summary["worst_set"])
+    return shortened(printable(f"{count}, worst {worst} at {where}"))

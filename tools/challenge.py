@@ -56,8 +56,8 @@ def best(folders: list[str]) -> list[tuple[Submission, Answer]]:
                 claim = None if own.question == "complete" else claimed(value.number)
                 sign = challenge().question[own.question].sign
                 worth = (float(sign * value.number), value.tie, own.elapsed_s or 0.0)
-                kept = structs.replace(own, claim=claim)
-                found.setdefault((own.game, own.question), []).append((worth, source, kept))
+                kept = structs.replace(own, claim=claim, game=challenge().posed(own.game).name)
+                found.setdefault((kept.game, own.question), []).append((worth, source, kept))
     chosen = []
     for answers in found.values():
         methods: set[str] = set()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import singledispatch
 from typing import Any
@@ -170,10 +171,11 @@ def _table(table: Table, only: Sequence[str] = ()) -> Markup:
     """A table of a report with the lines above it; `only` some of its columns, if named."""
     columns = [column for column in table.columns if not only or column.title in only]
     rows = [[row.cell(column).text for column in columns] for row in table.rows]
+    shown = replace(table, columns=tuple(columns))
     lines = Markup("").join(Markup("<p>{}</p>").format(line) for line in table.lines)
     grid = _grid([column.title + column.unit for column in columns], rows) if rows else Markup()
     topic = f": {table.topic}" if table.topic else ""
-    notes = Markup("").join(Markup("<p>{}</p>").format(note) for note in table.notes)
+    notes = Markup("").join(Markup("<p>{}</p>").format(note) for note in shown.remarks)
     return _headed(table.title + topic, lines, grid, notes)
 
 

@@ -53,7 +53,8 @@ from eqbench.verification import (
 MAX_SNAPSHOTS = 64
 MAX_CANDIDATES = 1024
 MAX_CANDIDATE_BYTES = 512 * 2**20
-MAX_JOINT_BYTES = 64 * 2**20
+# Profiles of joint play times nodes; so many take some ten seconds.
+MAX_JOINT_NODES = 5 * 10**7
 # Without a target a solver may stop at a regret of its own, but not call anything converged.
 OWN_REGRET_SHARE = 1e-3
 # A solver that stops at its target may have computed it in another order.
@@ -97,7 +98,7 @@ class Received:
                 self.misfit = self.misfit or (
                     f"joint play of this game has {self._frequencies} frequencies for each weight"
                 )
-            elif len(frame.profiles) <= MAX_JOINT_BYTES:
+            else:
                 self.joint = frame
         if not isinstance(frame, ProfileFrame):
             return
@@ -325,9 +326,13 @@ class Judge:
             None if each is None else cast("IdentityRecord", each.to_json()) for each in known
         ]
         judgments = judge_claims([finding.claimed(tree, tolerance) for finding in handed])
-        # of a wide game floats say nothing
-        mixed = None if tree.is_wide else received.joint
-        joint = None if mixed is None else measure_joint(mixed, tree)
+        joint = None
+        if received.joint is not None:
+            size = len(received.joint.weights) // 8 * tree.n_nodes
+            if tree.is_wide or size > MAX_JOINT_NODES:
+                reason += "; joint play was not measured: too much work, or payoffs too wide"
+            else:
+                joint = measure_joint(received.joint, tree)
         return JudgedCell(outcome, status, reason, path, handed, identities, judgments, joint)
 
     def _missing(self, handed: Sequence[MeasuredProfile]) -> str:

@@ -72,10 +72,14 @@ def place(claimed: Claimed, allowance: Allowance | None) -> Place | None:
     nearest, least = None, NEAR
     for number, products in enumerate(known.components, 1):
         for product in products:
-            programs = sum(len(polytope) > 1 for polytope in product)
-            if allowance is not None and not allowance.spend(programs * PROGRAM_DIGITS):
-                return None
-            gap = max(distance(weights, polytope) for polytope in product)
+            if max(_outside(weights, polytope) for polytope in product) >= least:
+                continue
+            gap = max(_to_corner(weights, polytope) for polytope in product)
+            if gap >= NEAR:
+                programs = sum(len(polytope) > 1 for polytope in product)
+                if allowance is not None and not allowance.spend(programs * PROGRAM_DIGITS):
+                    return None
+                gap = max(distance(weights, polytope) for polytope in product)
             if gap < least:
                 nearest, least = number, gap
     if nearest is None:
@@ -134,12 +138,23 @@ def plan_weights(tree: GameTree, frequencies: FloatArray) -> FloatArray:
     return weights
 
 
+def _outside(weights: FloatArray, polytope: Polytope) -> float:
+    """Largest difference of a weight to the range that it has in a polytope; at most `distance`."""
+    low, high = polytope.min(axis=0), polytope.max(axis=0)
+    return float(np.nanmax(np.maximum(low - weights, weights - high), initial=0.0))
+
+
+def _to_corner(weights: FloatArray, polytope: Polytope) -> float:
+    """Largest difference of a weight to the nearest corner of a polytope; at least `distance`."""
+    return float(np.nanmax(np.abs(polytope - weights), axis=1, initial=0.0).min())
+
+
 def distance(weights: FloatArray, polytope: Polytope) -> float:
     """Largest difference of a weight to the nearest point of a polytope, with weights (A,)."""
     own = ~np.isnan(polytope[0])
     corners, point = polytope[:, own], weights[own]
     if len(corners) == 1:
-        return float(np.abs(corners[0] - point).max(initial=0.0))
+        return _to_corner(weights, polytope)
     from scipy.optimize import linprog
 
     count, size = corners.shape

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,7 @@ def read_data(name: str) -> dict[str, Any]:
     return tomllib.loads((files(__name__) / f"{name}.toml").read_text(encoding="utf-8"))
 
 
+@lru_cache(16)  # to make one takes longer than to fill it
 def templates(clean: Callable[[str], str], *, html: bool = True, **filters: Any) -> Environment:
     """Templates that stand next to these modules, into which no text gets but `clean` or as markup.
 

@@ -66,7 +66,7 @@ def overview(games: Sequence[tuple[str, Sequence[RunCell]]]) -> Iterator[str]:
         ok = sum(own.ok == len(own.entries) for own in ran)
         texts[4:] = [f"{len(texts) - 4} more"] * (len(texts) > 4)
         found = " | ".join(texts) or "no equilibrium was identified"
-        yield f"{title.partition(' = ')[0]} ({ok} of {len(ran)} ok): {found}"
+        yield f"{title.partition(' = ')[0]} ({ok} of {len(ran)} solvers ok): {found}"
     if len(games) > MOST_LINES:
         yield f"and {counted(len(games) - MOST_LINES, 'more game')}"
 

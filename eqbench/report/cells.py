@@ -18,6 +18,7 @@ from eqbench.documents import convert
 from eqbench.errors import UsageError
 from eqbench.report import read_data
 from eqbench.report.answer import MOST_GAMES, answer, overview
+from eqbench.report.known import declared_words
 from eqbench.report.matrix import WORDS, check_table, matrix
 from eqbench.report.naming import (
     SAME_PAYOFF,
@@ -44,7 +45,6 @@ from eqbench.report.trials import (
     Trials,
     arranged,
     began,
-    declared_words,
     described,
     entries_of,
     labels,

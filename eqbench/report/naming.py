@@ -8,17 +8,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cached_property
 from itertools import zip_longest
 from typing import Any
 
 from eqbench.documents import convert
-from eqbench.equilibria.published import set_texts
 from eqbench.errors import counted
-from eqbench.model.rational import short_figure
-from eqbench.model.words import Wording, situation
 from eqbench.report import read_data
+from eqbench.report.known import set_texts
 from eqbench.report.rows import Column, Row, Table
 from eqbench.report.trials import (
     NEGLIGIBLE,
@@ -33,6 +30,7 @@ from eqbench.report.trials import (
 from eqbench.spec import is_foreign
 from eqbench.store.schema import EQUILIBRIA, CellRecord, EquilibriumRecord
 from eqbench.text import printable, shortened
+from eqbench.verdict import credible_text
 
 Identity = Mapping[str, Any]  # as an IdentityRecord has it
 
@@ -203,18 +201,6 @@ def identity_text(identity: Identity | None, where: str | None = None, times: in
     count = f" ×{times}" * (times > 1)
     place = f"{',' * bool(count)} {where}" if where else ""
     return f"{near}{identity['name']}{count}{place}{loose}"
-
-
-def credible_text(summary: Mapping[str, Any] | None, wording: Wording | None = None) -> str:
-    """Credible sets of a stored profile and the worst loss, as text; empty if not judged."""
-    if summary is None:
-        return ""
-    count = f"{summary['credible']}/{summary['sets']}"
-    if summary["worst_set"] is None:
-        return count
-    worst = short_figure(Fraction(summary["exact"]) if summary["exact"] else summary["worst"])
-    where = " ".join(situation(part, wording).words for part in summary["worst_set"])
-    return shortened(printable(f"{count}, worst {worst} at {where}"))
 
 
 def verdict_texts(item: EquilibriumRecord) -> dict[str, str]:

@@ -8,29 +8,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from contextlib import suppress
 from fractions import Fraction
 
 import numpy as np
 
-from eqbench.builtin import BUILTIN_GAMES
 from eqbench.documents import read_file
-from eqbench.errors import EqbenchError
-from eqbench.model.game import Game
 from eqbench.model.inspection import infoset_reach
 from eqbench.model.tree import FloatArray
-from eqbench.model.tree_files import content_hash
-from eqbench.registry import default_registry
+from eqbench.report.known import small_game
 from eqbench.report.naming import FoundEquilibrium
 from eqbench.report.profile_picture import DIFFERENT, blocks, most_reached, sets_of
 from eqbench.report.rows import Column, Row, Table
 from eqbench.report.tree_drawing import NEGLIGIBLE
 from eqbench.report.trials import RunCell
-from eqbench.spec import GAME_FILES
 from eqbench.store.schema import EquilibriumRecord
 from eqbench.text import printable, shortened
 
-LARGEST = 20_000  # nodes of a game that is built for a report
 MOST_EQUILIBRIA, MOST_ROWS = 4, 24
 _LONGEST = 40  # characters of a label
 _READ = "How often each is done, in the profile of each equilibrium that has the least max regret"
@@ -100,15 +93,6 @@ def _share(value: float) -> str:
     if min(value, 1 - value) < DIFFERENT:
         return str(round(value))
     return f"{min(max(value, 0.01), 0.99):.2f}".lstrip("0")
-
-
-def small_game(spec: str, content: str) -> Game | None:
-    """Game if it is small, built in or in a file, and still has the content that was run."""
-    with suppress(EqbenchError, OSError):
-        if spec.partition("(")[0] in BUILTIN_GAMES or spec.lower().endswith(GAME_FILES):
-            game = default_registry().load_game(spec, max_nodes=LARGEST)
-            return game if content_hash(game.tree) == content else None
-    return None
 
 
 def stored_shares(entry: RunCell, item: EquilibriumRecord) -> dict[tuple[str, str, str], float]:

@@ -14,13 +14,14 @@ from eqbench.model.inspection import infosets_as_played
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.words import Wording, key_line, place_in_words, situation
 from eqbench.report import filled, read_data
-from eqbench.report.naming import credible_text, decimal, described, kind_of_match, symbol
+from eqbench.report.naming import decimal, described, kind_of_match, symbol
 from eqbench.report.rows import Column, Report, Row, Table, mebibytes
 from eqbench.report.trials import game_title
 from eqbench.spec import parse_spec
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import StoredRun
 from eqbench.text import grouped, printable, seconds, shortened, small
+from eqbench.verdict import credible_text
 from eqbench.verification import DEFAULT_TOLERANCE, UNRESOLVED
 
 SCHEMA = "eqbench.show/1"

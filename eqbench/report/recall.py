@@ -22,7 +22,7 @@ from eqbench.text import grouped
 FEWEST_GAMES = 2  # that have a table and a chart
 TOPIC = "recall"
 _COLUMNS = convert(read_data("columns")["recall"], tuple[Column, ...])
-_STEP = 0.002  # of a share, less than which is not drawn
+_STEP = 0.005  # of a share, less than which is not drawn
 
 
 @dataclass

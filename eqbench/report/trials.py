@@ -20,10 +20,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from eqbench.builtin import BUILTIN_GAMES
-from eqbench.errors import EqbenchError, UsageError, first_of
-from eqbench.model.words import Wording, key_line
-from eqbench.registry import default_registry
+from eqbench.errors import UsageError, first_of
+from eqbench.model.words import key_line
 from eqbench.report import read_data
+from eqbench.report.known import declared_words
 from eqbench.spec import is_foreign
 from eqbench.store.schema import NEVER_RAN, CellRecord, trial_of
 from eqbench.store.stored_run import StoredRun
@@ -226,14 +226,6 @@ def described(entry: RunCell) -> tuple[str, ...]:
     title = preset.summary if preset else shortened(printable(entry.record.game_title))
     parts = filter(None, (title, key_line(declared_words(entry.record.game_spec))))
     return tuple(filter(None, [". ".join(parts)]))
-
-
-def declared_words(spec: str) -> Wording | None:
-    """What labels of a built-in game mean, without building it; None of all others."""
-    with suppress(EqbenchError):  # another version may have run it
-        if spec.partition("(")[0] in BUILTIN_GAMES:
-            return getattr(default_registry().describe_game(spec)[0], "wording", None)
-    return None
 
 
 def titled(entries: Iterable[RunCell]) -> list[tuple[str, list[RunCell]]]:

@@ -20,9 +20,9 @@ from eqbench.report.charts import GameFacts
 from eqbench.report.exports import results_csv, summary_csv
 from eqbench.report.formats import latex, macros, markdown
 from eqbench.report.html.page import index_page, report_page
+from eqbench.report.known import small_game
 from eqbench.report.matrix import check_table, matrix, matrix_csv
 from eqbench.report.naming import symbol
-from eqbench.report.played import small_game
 from eqbench.report.terminal import plain_text, print_report
 from eqbench.report.trials import entries_of, first_trials, titled
 from eqbench.spec import GAME_FILES, is_foreign

@@ -123,13 +123,13 @@ def correlated(
     if of != "sum":
         weights = np.eye(tree.n_players)[tree.players.index(of)]
     weights *= -1 if sense == "max" else 1
-    leaves = [number[tuple(column)] for column in form.columns.tolist()]
+    ends = dict.fromkeys(map(tuple, form.columns.tolist()))
     rows = list(_incentives(form, KINDS[kind], number))
     equalities = [{number[key]: -1.0} | {number[p]: 1.0 for p in parts} for key, parts in flows]
     equalities.append({number[tuple(range(tree.n_players))]: 1.0})
     width = max((max(row) for row in rows), default=0) + 1
     costs = np.zeros(max(width, len(tuples)))
-    np.add.at(costs, leaves, form.payoffs @ weights)
+    costs[[number[end] for end in ends]] = form.payoffs @ weights
     program: dict[str, Any] = {
         "A_ub": _matrix(rows, len(costs)),
         "b_ub": np.zeros(len(rows)),
@@ -141,8 +141,6 @@ def correlated(
     if found.x is None:
         raise UsageError(f"the linear program was not solved: {found.message}")
     plan, measured = _measured(game, KINDS[kind], tuples, found.x[: len(tuples)].tolist())
-    ends = {tuple(column) for column in form.columns.tolist()}
-
     sets = zip(tree.infoset_labels, tree.infoset_actions, strict=True)
     labels = [(label, action) for label, actions in sets for action in actions]
 
@@ -162,9 +160,8 @@ def _measured(
 ) -> tuple[dict[tuple[int, ...], Any], JointVerification]:
     """A plan of fractions near to one in floats that is proved to be an equilibrium, or that."""
     for most in DENOMINATORS if game.tree.exact else ():
-        exact = {
-            k: Fraction(x).limit_denominator(most) for k, x in zip(tuples, values, strict=True)
-        }
+        fractions = (Fraction(value).limit_denominator(most) for value in values)
+        exact = dict(zip(tuples, fractions, strict=True))
         with suppress(ProfileError):
             measured = verify_plan(game.tree, kind, exact)
             if measured.gap == 0:
@@ -184,23 +181,14 @@ def _incentives(
 ) -> Iterator[dict[int, float]]:
     """Rows that are at most 0; values of a best response have columns behind those of the plan."""
     width, columns = len(number), form.columns.tolist()
-
-    def paid(p: int, known: int, terminals: list[int]) -> dict[int, float]:
-        """Payoffs of a player at terminals, as likely as others reach them after `known`."""
-        row = defaultdict[int, float](float)
-        for z in terminals:
-            key = (*columns[z][:p], known, *columns[z][p + 1 :])
-            row[number[key]] += float(form.payoffs[z, p])
-        return row
-
     for p in range(form.n_players):
         sets = range(*form.infoset_start[p : p + 2].tolist())
         blocks = {i: range(*form.block_start[i : i + 2].tolist()) for i in sets}
-        after = defaultdict[int, list[int]](list)  # information sets that follow a sequence
+        after: dict[int, list[int]] = defaultdict(list)  # information sets that follow a sequence
         for i in sets:
             after[int(form.parent[i])].append(i)
-        ending = defaultdict[int, list[int]](list)  # terminals by the last sequence, and all after
-        passing = defaultdict[int, list[int]](list)
+        ending: dict[int, list[int]] = defaultdict(list)  # terminals by the last sequence
+        passing: dict[int, list[int]] = defaultdict(list)  # by any
         for z, column in enumerate(columns):
             s = column[p]
             ending[s].append(z)
@@ -214,22 +202,21 @@ def _incentives(
             ways = [(int(form.parent[i]), [i], list(blocks[i])) for i in sets]
         if kind == "efce":
             ways = [(s, [i], [s]) for _, (i,), own in ways for s in own]
-
         for known, starts, own in ways:
-            value: dict[int, int] = {}
-            waiting = list(starts)
+            value, waiting = dict[int, int](), list(starts)
             while waiting:
                 i = waiting.pop()
                 value[i], width = width, width + 1
                 waiting += [below for s in blocks[i] for below in after[s]]
-            for i, column in value.items():
-                for s in blocks[i]:
-                    row = {value[below]: 1.0 for below in after[s]} | {column: -1.0}
-                    yield row | paid(p, known, ending[s])
-            left = {value[i]: 1.0 for i in starts}
-            if kind == "nfcce":
-                left |= paid(p, known, ending[p])
-            for z in (z for s in own for z in passing[s]):
-                key = number[tuple(columns[z])]
-                left[key] = left.get(key, 0.0) - float(form.payoffs[z, p])
-            yield left
+            # a set is worth at least each of its sequences, and following what all starts are
+            rows = [(s, {value[i]: -1.0}) for i in value for s in blocks[i]]
+            for s, row in [*rows, (p, {})]:
+                at_end = s == p and kind != "nfcce"
+                row |= {value[below]: 1.0 for below in (starts if s == p else after[s])}
+                for z in () if at_end else ending[s]:
+                    key = number[(*columns[z][:p], known, *columns[z][p + 1 :])]
+                    row[key] = row.get(key, 0.0) + float(form.payoffs[z, p])
+                for z in (z for t in own for z in passing[t]) if s == p else ():
+                    key = number[tuple(columns[z])]
+                    row[key] = row.get(key, 0.0) - float(form.payoffs[z, p])
+                yield row

@@ -502,9 +502,9 @@ class StabilityRequest(FlowRequest):
 
 @dataclass(frozen=True, kw_only=True)
 class ChallengeRequest(StudyCommand):
-    """Measure answers to the standing challenge: 25 games with questions, and the best known ones.
+    """Measure answers to a standing challenge, 25 games with five questions, and rank them.
 
-    A FOLDER holds a submission, with submission.json, or a run; without any, the best known answers
+    A DIR holds a submission, with submission.json, or a run; without any, the best known answers
     are measured again. Every answer is measured from its files, in fractions where these do not
     take too long, and refused with a reason where there is nothing to measure. Only times are as
     submissions state them. With --out the leaderboard is written as a page too. Exit code: 0 all

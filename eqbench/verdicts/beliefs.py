@@ -24,8 +24,8 @@ from eqbench.errors import UsageError
 from eqbench.model.play import Play
 from eqbench.model.profile import place_of
 from eqbench.model.tree import GameTree, sum_by
-from eqbench.report.naming import credible_text
 from eqbench.text import Displayed
+from eqbench.verdict import credible_text
 
 SUM_TOLERANCE = 1e-9
 ROUNDING = 1e-10  # of the largest gain

@@ -117,10 +117,12 @@ def _distribution(weights: Sequence[Any] | NDArray, count: int, *, exact: bool) 
     given: list[Any] = [rational(weight) if exact else float(weight) for weight in weights]
     total = sum(given)
     # comparisons with NaN are false
-    if len(given) != count or not all(weight >= 0 for weight in given):
-        raise ProfileError(f"{count} profiles have {len(given)} weights; each needs one >= 0")
-    if not abs(total - 1) <= ROW_SUM_TOLERANCE:
-        raise ProfileError(f"the weights sum to {float(total):.12g}; they must sum to 1")
+    is_distribution = all(x >= 0 for x in given) and abs(total - 1) <= ROW_SUM_TOLERANCE
+    if len(given) != count or not is_distribution:
+        raise ProfileError(
+            f"{len(given)} weights of {count} profiles sum to {float(total):.12g}; give one >= 0 "
+            "for each, with the sum 1"
+        )
     return completed(given) if exact else [weight / total for weight in given]
 
 

@@ -348,15 +348,16 @@ def test_game_of_more_games_than_solvers_leads_to_its_solvers(browser: Any, tmp_
 def test_telephone_has_a_card_for_each_solver_with_its_badge_and_set(
     browser: Any, tmp_path: Path
 ) -> None:
-    record = identified(cell("01", solver="cfr_plus"), identity("kuhn2"))
+    record = identified(cell("01", solver="cfr_plus"), identity("outside"))
     page = page_of(browser, tmp_path, record, cell("02", solver="lcp")).page
     page.set_viewport_size({"width": 390, "height": 844})
     row = page.locator("#matrix-0 tbody tr").first
-    for label in ("solver", "status", "kuhn2"):
+    for label in ("solver", "status", "outside"):
         shown = row.locator(f"[data-label='{label}']").bounding_box()
         assert shown["x"] + shown["width"] <= 390
         assert shown["y"] + shown["height"] <= 844
-    assert not page.locator("#matrix-0 tbody tr").nth(1).locator("[data-label=kuhn2]").is_visible()
+    other = page.locator("#matrix-0 tbody tr").nth(1)
+    assert not other.locator("[data-label=outside]").is_visible()
     page.close()
 
 

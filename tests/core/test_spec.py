@@ -169,3 +169,12 @@ def test_commas_inside_parentheses_and_quotes_do_not_split(text: str, parts: lis
 def test_text_that_looks_like_a_boolean_is_quoted(word: str) -> None:
     spec = Spec("game", (("option", word),))
     assert parse_spec(str(spec)) == spec
+
+
+@pytest.mark.parametrize("text", ["random(seed=1..3)", "random(seed=[1,2])", "random(seed=1,2)"])
+def test_several_values_of_an_option_are_refused_with_what_to_write(text):
+    with pytest.raises(SpecError, match=r"'random\(seed=1\),random\(seed=2\)'.*experiment"):
+        parse_spec(text)
+    with pytest.raises(SpecError) as other:
+        parse_spec("kuhn(pot=)")
+    assert "experiment" not in str(other.value)

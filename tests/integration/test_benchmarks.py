@@ -237,3 +237,43 @@ def test_logit_path_of_gambit_is_the_same_called_directly_and_through_eqbench(sc
 def test_methods_are_compared_by_kind_of_game(script, entry) -> None:
     rows = script("run").measured(entry("which_method"), [], small=True)["rows"]
     assert [row["solved"] for row in rows] == [1] * 4  # two solvers on two kinds
+
+
+# -- Lists of all equilibria ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "game", ["skp(pot=6)", "skp(pot=5)", "skp(pot=4.7)", "kuhn(players=2,cards=4)"]
+)
+def test_enumerated_equilibria_are_proved_to_be_all(script, game: str) -> None:
+    pytest.importorskip("flint", reason="python-flint is not installed")
+    pytest.importorskip("highspy", reason="an optional extra is not installed")
+    (row,) = script("complete").proved([game], 60.0)["rows"]
+    assert (row["faces"], row["empty_faces"]) == (0, 0)
+
+
+def test_without_one_of_the_pieces_the_proof_does_not_close(
+    script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("flint", reason="python-flint is not installed")
+    pytest.importorskip("highspy", reason="an optional extra is not installed")
+    complete = script("complete")
+    whole = complete._cases
+    assert len(whole(complete.load_game("skp(pot=5)"))) == 2
+    monkeypatch.setattr(complete, "_cases", lambda game: whole(game)[:1])
+    (row,) = complete.proved(["skp(pot=5)"], 5.0)["rows"]
+    assert row["empty_faces"] > 0
+
+
+def test_recall_is_measured_by_kind_and_drawn(
+    script, entry, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    pytest.importorskip("flint", reason="python-flint is not installed")
+    found = script("complete").recall(**entry("recall")["small"])
+    by_solver = {row["solver"]: row for row in found["rows"] if row["kind"] == "all"}
+    assert by_solver["complete"]["found"] == by_solver["complete"]["of"] == 4
+    assert 0 < by_solver["lcp"]["found"] <= 4
+    assert len({row["kind"] for row in found["rows"]}) == 2
+    monkeypatch.setattr(script("figures"), "FOLDER", tmp_path)
+    script("complete").recall_figure(found)
+    assert "<svg" in (tmp_path / "recall.svg").read_text()

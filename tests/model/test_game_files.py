@@ -278,3 +278,21 @@ def test_a_path_may_begin_at_the_home_folder(tmp_path: Path, monkeypatch) -> Non
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / "game.efg").write_text(EFG + ROOT + ENDS)
     assert eqbench.load_game("~/game.efg").spec == "~/game.efg"
+
+
+@pytest.mark.parametrize(
+    ("written", "title"),
+    [
+        ("Beer", "Beer"),
+        ("", ""),
+        ('a \\"b\\"', 'a "b"'),
+        ("\x1b[31m", "\\x1b[31m"),
+        ("x" * 900, None),
+    ],
+)
+def test_the_title_of_a_file_is_that_of_its_game_printable_and_bounded(written, title, tmp_path):
+    file = tmp_path / "game.nfg"
+    file.write_text(f'NFG 1 R "{written}" {{ "A" "B" }} {{ 1 1 }} 1 2', encoding="utf-8")
+    game = eqbench.load_game(str(file))
+    assert game.title == title if title is not None else len(game.title) <= 300
+    assert eqbench.load_game("kuhn3").title == ""

@@ -13,7 +13,9 @@ import pytest
 from helpers.command import eqbench_here
 
 import eqbench
+from eqbench.model.profile import action_labels
 from eqbench.proofs import checker
+from eqbench.proofs.known import known_sets
 
 KUHN2 = Path(__file__).with_name("kuhn2.proof.jsonl")
 Lines = list[dict[str, Any]]
@@ -238,6 +240,9 @@ DAMAGES: dict[str, Callable[[Lines], Any]] = {
     "cut in the middle": lambda lines: lines.__delitem__(slice(50, None)),
     "cut but with totals": lambda lines: lines.__delitem__(slice(50, -1)),
     "totals of another file": lambda lines: lines[-1].update(closed=53),
+    "totals as a float": lambda lines: lines[-1].update(nodes=float(lines[-1]["nodes"])),
+    "totals as an integer": lambda lines: lines[-1].update(end=1),
+    "a number of thousands of digits": in_certificate(lambda c: scaled(c, 10**3000)),
     "totals twice": lambda lines: lines.append(lines[-1]),
     "something after the totals": lambda lines: lines.append({"n": 200}),
     "a leaf left out": without_node,
@@ -311,6 +316,49 @@ def test_huge_products_are_refused_before_they_are_multiplied_out(tmp_path: Path
     first("closed", lines)["closed"] = {"*".join(["g1", "g5", "g9", "g13", "g17", "g21"] * 8): 1}
     with pytest.raises(checker.ProofError, match=r"terms|contradiction"):
         summary(lines, tmp_path, "kuhn2")
+
+
+def test_a_file_that_takes_too_much_work_in_all_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = [json.loads(line) for line in KUHN2.read_text().splitlines()]
+    assert summary(lines, tmp_path, "kuhn2").nodes["face"] == 3
+    monkeypatch.setattr(checker, "MOST_WORK", 5_000)  # each line takes less
+    with pytest.raises(checker.ProofError, match=r"line \d+: .*5,000 terms"):
+        summary(lines, tmp_path, "kuhn2")
+
+
+@pytest.mark.parametrize(
+    ("length", "signs", "match"), [(250, ["+0", "-"], "splits"), (1, ["+0", "-"], "open")]
+)
+def test_splits_that_only_fill_the_memory_are_refused(
+    length: int, signs: list[str], match: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checker, "MOST_WAITING", 1 if match == "open" else 1000)
+    split = {"c": 0, "split": [{"w1": 1}, signs]}
+    lines = [{"n": n, "p": n - 1, **split} for n in range(length)]
+    with pytest.raises(checker.ProofError, match=match):
+        summary([header("matching_pennies", []), *lines], tmp_path, "matching_pennies")
+
+
+def test_committed_proof_says_that_player_1_of_three_never_bets_first() -> None:
+    file = Path(__file__).parents[2] / "results/reference/kuhn3.proof.jsonl"
+    game = eqbench.load_game("kuhn3")
+    found = checker.check_proof(file, game.tree)
+    (known,) = known_sets(game)[0]
+    assert found.known == (known.name,) == ("szafron:no first bet",)
+    assert (found.nodes["face"], found.nodes["known"]) == (0, 1)
+    with file.open() as lines:
+        declared = json.loads(next(lines))["known"][0]["rows"]
+    labels, tree = action_labels(game.tree), game.tree
+    assert [sign for sign, _ in declared] == ["0"] * 4
+    assert sorted(labels[int(name[1:])] for _, form in declared for name in form) == sorted(
+        label
+        for a, label in enumerate(labels)
+        if tree.infoset_player[tree.action_infoset[a]] == 0
+        and tree.infoset_parent[tree.action_infoset[a]] < 0
+        and a > tree.action_start[tree.action_infoset[a]]
+    )
 
 
 @pytest.mark.parametrize("game", ["kuhn(players=2,cards=3,pot=3)", "matching_pennies", "kuhn3"])

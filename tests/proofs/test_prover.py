@@ -15,6 +15,8 @@ import pytest
 import eqbench
 from eqbench.errors import UsageError
 from eqbench.model.game import Game
+from eqbench.model.profile import action_labels
+from eqbench.proofs.known import known_sets
 from eqbench.proofs.prover import KINDS, Proof, Prover, prove
 from eqbench.proofs.relaxation import Relaxation
 from eqbench.proofs.rows import Algebra, Case, Polynomial, Rows, contradicts
@@ -336,9 +338,24 @@ def test_lines_number_their_nodes_and_the_end_counts_them() -> None:
 
 def test_the_estimate_is_positive_and_does_not_count_as_search() -> None:
     search = Prover(eqbench.load_game("kuhn2(cards=4)"))
-    size = search.estimate()
+    size = search.estimate(0)
     assert min(size.values()) > 0
+    assert size["most_nodes"] >= size["nodes"]
     assert search.proof.nodes == 0
+
+
+def test_the_estimate_of_a_tree_without_luck_is_its_size() -> None:
+    game = eqbench.load_game("kuhn2")
+    assert Prover(game).estimate(0)["nodes"] > 1
+    assert Prover(game, *known_sets(game)).estimate(0)["nodes"] == 1  # one case, in the known set
+
+
+def test_dominated_actions_are_those_that_lose_whatever_follows() -> None:
+    game = eqbench.load_game("kuhn2")
+    labels = action_labels(game.tree)
+    lost = {labels[a] for a in Prover(game).dominated}
+    assert len(lost) == 4  # calls with the lowest card and folds with the highest, by both
+    assert not Prover(eqbench.load_game("matching_pennies")).dominated
 
 
 def test_games_with_floats_or_too_many_terms_are_refused() -> None:

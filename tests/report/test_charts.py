@@ -298,20 +298,20 @@ def test_answer_shows_when_each_solver_ended_how_good_it_is_and_what_it_found(
     tmp_path: Path,
 ) -> None:
     records = [
-        named("01", "one", "kuhn2"),
+        named("01", "one", "outside"),
         named("02", "two", "cluster:1", 0.0),
         named("03", "three", None, 0.1),
     ]
     spec = chart("answer", [read_run(write_run(tmp_path / "run", *records))])
     found = {m["solver"]: m for m in marks(spec) if "seconds" in m}
     assert {name: mark["equilibrium"] for name, mark in found.items()} == {
-        "one": "kuhn2",
+        "one": "outside",
         "two": "cluster:1",
         "three": NONE_YET,
     }
     assert {mark["seconds"] for mark in found.values()} == {"0.1"}
     assert [float(found[name]["max regret"]) for name in ("one", "two", "three")] == [1e-3, 0, 0.1]
-    assert [row["name"] for row in spec["datasets"]["names"]] == ["kuhn2", "cluster:1", NONE_YET]
+    assert [row["name"] for row in spec["datasets"]["names"]] == ["outside", "cluster:1", NONE_YET]
     svg = vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE)
     for name in ("one", "two", "three", "≤ 4e-13"):
         assert f">{name}</text>" in svg

@@ -17,6 +17,7 @@ from eqbench.report.cells import report_on
 from eqbench.report.exports import results_csv
 from eqbench.report.naming import (
     MOST_CLUSTERS,
+    credible_range,
     decimal,
     described,
     kind_of_match,
@@ -241,3 +242,48 @@ def test_csv_of_cells_has_the_identity_of_the_best_candidate(
     assert (near["equilibrium"], near["equilibrium_on_path"]) == (C0, "False")
     for row in (unknown, cells[6]):
         assert {value for name, value in row.items() if name.startswith("equilibrium")} == {""}
+
+
+def test_payoffs_of_several_equilibria_in_a_row_are_a_range(tmp_path: Path) -> None:
+    record = identified(cell("01"), on("skp:2"), on("skp:3"))
+    one, two = record.equilibria
+    paid = [value + 1 for value in two.payoffs]
+    (row, *_), *_ = (
+        table.rows
+        for table in report(
+            tmp_path / "run",
+            replace(record, equilibria=[one, replace(two, payoffs=paid)]),
+            replace(cell("02", solver="b"), equilibria=[one]),
+        ).tables
+    )
+    assert all(isinstance(value, str) and "…" in value for value in row.values["payoffs"])
+
+
+@pytest.mark.parametrize(
+    ("credible", "text"),
+    [([4, 2], "2…4/4"), ([3, 3], "3/4"), ([None, 1], "1/4"), ([None, None], None)],
+)
+def test_credible_sets_of_several_equilibria_are_a_range(
+    credible: list[int | None], text: str | None
+) -> None:
+    record = identified(cell("01"), on("skp:2"), on("skp:3"))
+    facts = {"sets": 4, "worst": 0.5, "worst_set": None, "exact": None}
+    members = [
+        replace(item, credible=None if number is None else {**facts, "credible": number})
+        for item, number in zip(record.equilibria, credible, strict=True)
+    ]
+    assert credible_range(members) == text
+
+
+def test_a_known_set_that_all_found_is_in_words_below_the_cells(tmp_path: Path) -> None:
+    record = identified(cell("01"), on(C0) | {"title": "player 3 bluffs with Q only"})
+    (table,) = report(tmp_path / "run", record).tables
+    assert f"{C0}: player 3 bluffs with Q only" in table.notes
+
+
+def test_titles_of_game_files_are_printable_and_bounded(tmp_path: Path) -> None:
+    title = "\x1b[31m<b>" + "x" * 900
+    record = replace(cell("01"), game="a.efg", game_spec="a.efg", game_title=title)
+    (line,) = report(tmp_path / "run", record).tables[0].lines
+    assert line.startswith("\\x1b[31m<b>xx")
+    assert len(line) <= 300

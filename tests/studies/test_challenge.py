@@ -120,10 +120,12 @@ def test_the_better_answer_has_the_first_place_and_equal_ones_share_it(
     assert places == {"opera": 1, "football": 1, "mixed": 3}
 
 
-def _text(change: Any = (), repeat: Any = (), proof: int | None = None) -> str:
+def _text(
+    change: Any = (), repeat: Any = (), proof: int | None = None, rename: Any = ("x", "x")
+) -> str:
     """The file that a lie comes with."""
     if proof is not None:
-        return PROOF[:proof] or PROOF.splitlines(keepends=True)[0]
+        return (PROOF[:proof] or PROOF.splitlines(keepends=True)[0]).replace(*rename)
     return repeat[0] * repeat[1] if repeat else _changed(*change)
 
 

@@ -201,6 +201,13 @@ def test_weights_that_are_no_distribution_are_refused() -> None:
         eqbench.verify_joint(game, [], [])
 
 
+def test_joint_play_that_takes_too_long_is_left_unmeasured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("eqbench.harness.judge.MAX_JOINT_NODES", 2)
+    found = eqbench.solve("matching_pennies", "cfr(joint=true)", iterations=2, target=0)
+    assert found.joint is None
+    assert "joint play was not measured" in found.reason
+
+
 def test_what_a_solver_sends_is_checked() -> None:
     game = eqbench.load_game("matching_pennies")
     row = np.array([0.5, 0.5, 0.5, 0.5])

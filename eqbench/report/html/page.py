@@ -108,10 +108,8 @@ def report_page(
             html.Prose(notes, small=True),
             *(_notes(shown, report) if shown else []),
         ],
-        "What is played": [
-            *([] if is_one else plays),
-            *trees(charts.shown_games(first, facts)),
-        ],
+        "What is played": [] if is_one else plays,
+        "The tree": [*trees(charts.shown_games(first, facts))],
         "Over seeds": _tables(report, "summary", len(games)) if summarize or is_thin else [],
         "Equilibria": [
             [*drawn(data, "payoffs"), *_sources(games)],

@@ -93,7 +93,7 @@ def measure(submission: Submission, answer: Answer) -> Value:
     if answer.question == "regret" and (took is None or took > MOST_SECONDS):
         raise UsageError(f"it must state a time, of at most {MOST_SECONDS:.0f} s")
     if answer.question == "complete" and answer.proof:
-        return _proved(submission.file(answer.proof, PROOF_BYTES), game_of(posed))
+        return _proved(submission.file(answer.proof, PROOF_BYTES), posed)
     if answer.question == "complete":
         return _complete(submission, answer, posed)
     sign, values, refused = challenge().question[answer.question].sign, [], list[EqbenchError]()
@@ -196,17 +196,18 @@ def extreme_weights(known: CompleteSet, tree: GameTree) -> FloatArray:
     return np.unique(np.nan_to_num(np.stack(found)), axis=0)  # actions that no corner plays
 
 
-def _proved(data: bytes, game: Game) -> Value:
+def _proved(data: bytes, posed: Posed) -> Value:
     """Value 1 of a proof that all equilibria are in sets that are published."""
     with TemporaryDirectory(prefix="eqbench-") as scratch:
         file = Path(scratch) / "proof.jsonl"
         file.write_bytes(data)
-        summary = check_proof(file, game.tree)
+        summary = check_proof(file, game_of(posed).tree)
     if summary.nodes["face"]:
         raise UsageError(f"it leaves {counted(summary.nodes['face'], 'face')} open")
-    published = {each.name: [[*row] for row in each.rows] for each in known_sets(game)[0]}
+    sets = known_sets(game_of(posed))[0]
+    rows = {each.name: [[*row] for row in each.rows] for each in sets if each.name in posed.sets}
     for known in json.loads(data.partition(b"\n")[0])["known"]:
-        if published.get(known["name"]) != known["rows"]:
-            raise UsageError(f"its set {printable(known['name'])} is not as published")
+        if rows.get(known["name"]) != known["rows"]:
+            raise UsageError(f"its set {printable(known['name'])} is none of those published")
     cases = counted(sum(summary.nodes.values()), "case")
     return Value(1, f"all: {counted(len(summary.known), 'published set')}, proved in {cases}")

@@ -38,12 +38,16 @@ class Question(Struct, frozen=True):
 
 
 class Posed(Struct, frozen=True):
-    """A game as it is typed, its canonical spec, and the hash of its tree when it was posed."""
+    """A game as it is typed, its canonical spec, and the hash of its tree when it was posed.
+
+    `sets` are the published sets that together count as a complete list, where it is to be proved.
+    """
 
     name: str
     spec: str
     questions: tuple[QuestionName, ...]
     content: str
+    sets: tuple[str, ...] = ()
 
 
 class Challenge(Struct, frozen=True):
@@ -144,12 +148,13 @@ def read_submission(text: str) -> Submission:
     own = decode(Submission(folder).file(MANIFEST), Manifest, MANIFEST)
     if not own.name.isprintable():
         raise UsageError("its name has characters that cannot be printed; choose another one")
-    return Submission(folder, own.name, printable(own.machine), tuple(map(_answer, own.answers)))
+    answers = tuple(_answer(number, raw) for number, raw in enumerate(own.answers, 1))
+    return Submission(folder, own.name, printable(own.machine), answers)
 
 
-def _answer(raw: Raw) -> Answer | str:
+def _answer(number: int, raw: Raw) -> Answer | str:
     try:
-        return decode(bytes(raw), Answer, "the answer")
+        return decode(bytes(raw), Answer, f"answer {number}")
     except DocumentError as error:
         return str(error)
 
