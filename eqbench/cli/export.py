@@ -113,7 +113,9 @@ def export(request: ExportRequest) -> None:
         raise UsageError(
             f"cannot write {path}: {error.strerror}; choose a file in a writable folder"
         ) from None
-    say(f"wrote {path}: {game.tree.n_nodes:,} nodes, {size:,} bytes")
+    is_part = (request.at, request.depth) != (None, None)
+    nodes = "a part of " * is_part + f"{game.tree.n_nodes:,} nodes"
+    say(f"wrote {path}: {nodes}, {size:,} bytes")
 
 
 def _lines(form: str, game: Game, data: Any, request: ExportRequest) -> Iterator[str]:
