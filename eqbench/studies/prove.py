@@ -33,7 +33,7 @@ class Estimate(Struct, frozen=True, kw_only=True):
     """
 
     nodes: float
-    most_nodes: float
+    most_nodes: float = 0.0
     seconds: float
     bytes: float
 
