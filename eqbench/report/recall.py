@@ -95,7 +95,7 @@ def recall_table(entries: Iterable[RunCell]) -> list[Table]:
     games = max((own.games for own in known), default=0)
     if games < FEWEST_GAMES:
         return []
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "solver": own.solver,
             "games": own.games,
