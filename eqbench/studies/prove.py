@@ -92,7 +92,7 @@ class ProofDocument(Document, frozen=True, kw_only=True, tag_field="schema", tag
         sets = [f"{name} ({counted(cases, 'case')})" for name, cases in found.known.items()]
         places = [f"in the known set {' or '.join(sets)}"] if sets else []
         places += [f"in one of {counted(found.faces, 'face')}"] if found.faces else []
-        lines = [f"{self.verdict}: every equilibrium is {', or '.join(places)}."]
+        lines = [f"proved: every equilibrium is {', or '.join(places)}."]
         if found.open:
             lines.append(f"{counted(found.open, 'face')} are open since the search ended early.")
         total = sum(found.nodes.values())
