@@ -84,7 +84,9 @@ def report_page(
     is_thin = len(shown) < len(everything)
     kept = {entry.record.game_identity for entry in first}
     games = charts.shown_games([e for e in everything if e.record.game_identity in kept], facts)
-    data = charts.datasets(shown, facts) | {TOPIC: recall_rows(everything)}
+    data = charts.datasets(shown, facts)
+    data.pop(TOPIC)  # of all cells, if of any
+    data |= {TOPIC: rows} if (rows := recall_rows(everything)) else {}
     report = report_on(runs, summarize=True, entries=everything)
     places = {entry: place for place, entry in enumerate(shown)}
     matrices = [matrix(game, number, places) for number, game in enumerate(games)]
