@@ -196,8 +196,8 @@ class _Checker:
             fit = rows and all(sign in ("0", "+0") for sign, _ in rows)
             _demand(fit, f"bad conditions of the known set {names[-1]}")
             self.known.append([(sign, self._form(form)) for sign, form in rows])
-        rows = " ".join(name for known in self.known for _, form in known for name in form)
-        named = {self.set_of[int(action)] for action in re.findall(r"w(\d+)", rows)}
+        text = " ".join(name for rows in self.known for _, form in rows for name in form)
+        named = {self.set_of[int(action)] for action in re.findall(r"w(\d+)", text)}
         touched = named & self.replaced.keys()
         _demand(not touched, f"known sets depend on sets with a replaced action: {touched}")
         return tuple(names)

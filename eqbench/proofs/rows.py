@@ -101,11 +101,11 @@ class Algebra:
         weight: list[Polynomial] = [{}] * tree.n_actions
         start, above = tree.action_start.tolist(), tree.infoset_parent.tolist()
         for infoset in range(tree.n_infosets):
-            first, *others = (a for a in range(*start[infoset : infoset + 2]) if a not in replaced)
+            first, *free = (a for a in range(*start[infoset : infoset + 2]) if a not in replaced)
             parent = weight[above[infoset]] if above[infoset] >= 0 else ONE
-            for action in others:
+            for action in free:
                 weight[action] = {(action,): 1}
-            rest = [(-1, weight[action]) for action in others]
+            rest = [(-1, weight[action]) for action in free]
             weight[first] = combination([(1, parent), *rest])
         merged = _terminals(tree)
         terms = sum(math.prod(len(weight[q]) for q in key if q >= 0) for key in merged)
