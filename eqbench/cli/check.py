@@ -104,10 +104,11 @@ def _check_proof(request: CheckRequest) -> int:
         raise UsageError(f"{given}; give that of a proof: eqbench check proof FILE")
     nodes: dict[str, int] = {}
     known: list[str] = []
+    replaced = 0
     try:
         (spec,) = request.games or (checker.game_of(path),)
         summary = checker.check_proof(path, request.registry().load_game(spec).tree)
-        nodes, known = dict(summary.nodes), list(summary.known)
+        nodes, known, replaced = dict(summary.nodes), list(summary.known), summary.replaced
     except checker.ProofError as error:
         refused = str(error)
     if request.as_json:
@@ -122,6 +123,11 @@ def _check_proof(request: CheckRequest) -> int:
             put("nothing is excluded: the only case is an open face")
         else:
             put(f"proved: every equilibrium of {spec} is in {' or '.join(places)}")
+        if replaced:
+            put(
+                f"{counted(replaced, 'dominated action')} ending the game out of play: "
+                "no condition of a set depends on them; a face has them replaced"
+            )
         for line in _declared(path, request.registry().load_game(spec)):
             put(line)
         put("nodes: " + ", ".join(f"{count:,} {kind}" for kind, count in nodes.items()))
