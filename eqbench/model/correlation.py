@@ -9,6 +9,7 @@ player has more than one information set.
 from __future__ import annotations
 
 from itertools import product
+from math import prod
 
 import numpy as np
 
@@ -20,8 +21,13 @@ MOST_TUPLES = 20_000
 
 
 def is_simultaneous(tree: GameTree) -> bool:
-    """Whether no player has more than one information set."""
-    return max((len(tree.infosets_of(p)) for p in range(tree.n_players)), default=0) <= 1
+    """Whether no player has more than one information set, and one path passes all of them.
+
+    So a plan has the joint probabilities of all actions. Those of any two players alone may have no
+    joint distribution.
+    """
+    most = max((len(tree.infosets_of(p)) for p in range(tree.n_players)), default=0)
+    return most <= 1 and len(tree.levels) - 1 == tree.n_infosets
 
 
 def correlation(tree: GameTree) -> tuple[list[Tuple], list[tuple[Tuple, list]]]:
@@ -43,8 +49,8 @@ def correlation(tree: GameTree) -> tuple[list[Tuple], list[tuple[Tuple, list]]]:
         )
     if n > 2 and not is_simultaneous(tree):
         raise UsageError(
-            f"this game has {counted(n, 'player')} who move more than once; correlated equilibria "
-            "are computed for two players, or where every player moves once and knows nothing"
+            f"this game has {counted(n, 'player')} who do not all move once at the same time; "
+            "correlated equilibria are computed for two players, or where they do"
         )
     _check_size(tree.n_terminals)  # each is another tuple
     meetings: set[tuple[int | None, ...]] = set()
@@ -54,7 +60,9 @@ def correlation(tree: GameTree) -> tuple[list[Tuple], list[tuple[Tuple, list]]]:
         while node:
             infoset, node = int(tree.action_infoset[tree.incoming[node]]), int(tree.parent[node])
             passed[tree.player[node]].append(infoset)
+        _check_size(prod(map(len, passed)))
         meetings |= set(product(*passed))
+        _check_size(len(meetings))
     first = (tree.action_start + n).tolist()
     blocks = [range(*first[i : i + 2]) for i in range(tree.n_infosets)]
     parents = np.where(tree.infoset_parent < 0, tree.infoset_player, tree.infoset_parent + n)

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -104,19 +105,24 @@ def _letters(drawing: dict[str, Any]) -> int:
 def _what_fits(tree: GameTree, wording: Wording | None, part: Excerpt) -> str:
     """Words for depths and histories that fit on a page where an excerpt of a tree does not."""
 
+    most_rows = PAGE_PT[1] * FONT_SIZE / LETTERS_PT[-1] / SIBLING_GAP
+
     def fits(part: Excerpt) -> bool:
+        if part.tree.n_terminals > most_rows:
+            return False
         share = np.ones(part.tree.n_nodes, dtype=object)
         return bool(_letters(_layout(part.tree, share, wording, part.is_cut, _for_tikz)))
 
-    node, hints = int(part.nodes[0]), list[str]()
+    node, first, hints = int(part.nodes[0]), tree.first_children(), list[str]()
     depths = range(1, len(part.tree.levels))
-    known = [depth for depth in depths if fits(excerpt(tree, node, depth))]
-    hints += [f"; the first moves do: --depth {known[-1]}"] * bool(known)
-    while not fits(excerpt(tree, node)):
-        node = int(tree.first_children()[node])
-    history = "/".join(str(tree.move[each] + 1) for each in way_to(tree, node))
-    hints += [f"; what follows a history does: --at {history}"] * bool(history)
-    return f" with letters of {LETTERS_PT[-1]} pt{''.join(hints)}"
+    known = [*takewhile(lambda depth: fits(excerpt(tree, node, depth)), depths)]
+    hints += [f"; the first moves do: --depth {depth}" for depth in known[-1:]]
+    while tree.player[node] != TERMINAL and not fits(excerpt(tree, node)):
+        node = int(first[node])
+    if tree.player[node] != TERMINAL:
+        history = "/".join(str(tree.move[each] + 1) for each in way_to(tree, node))
+        hints.append(f"; what follows a history does: --at {history}")
+    return f" with letters of {LETTERS_PT[-1]} pt{''.join(hints) or '; draw it as .svg'}"
 
 
 def _for_tikz(text: str) -> str:

@@ -7,6 +7,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from helpers.made_games import random_tree
@@ -16,7 +17,7 @@ from eqbench.errors import UsageError
 from eqbench.model.builder import TreeBuilder
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import GameTree
-from eqbench.report.tree_drawing import draw_tree, text_width
+from eqbench.report.tree_drawing import draw_tree, text_width, tikz_tree
 
 SVG = "{http://www.w3.org/2000/svg}"
 GAMES = [
@@ -153,3 +154,13 @@ def test_large_tree_is_refused_with_its_size() -> None:
     tree = tree_of("kuhn4")
     with pytest.raises(UsageError, match="1,500"):
         draw_tree(tree, "kuhn4")
+
+
+def test_a_picture_of_which_no_part_fits_on_a_page_is_refused(tmp_path: Path) -> None:
+    names = " ".join(f'"P{p}"' for p in range(60))
+    payoffs = ", ".join(f"{p}000001/7" for p in range(60))
+    ends = "".join(f't "" {k} "" {{ {payoffs} }}\n' for k in (1, 2))
+    file = tmp_path / "many.efg"
+    file.write_text(f'EFG 2 R "" {{ {names} }}\np "" 1 1 "" {{ "a" "b" }} 0\n{ends}')
+    with pytest.raises(UsageError, match="does not fit on a page"):
+        tikz_tree(eqbench.load_game(str(file)).tree, "many")

@@ -18,7 +18,7 @@ from eqbench.store.stored_run import read_run
 from eqbench.studies.challenge import study as challenge_study
 from eqbench.studies.challenge.measure import game_of
 from eqbench.studies.challenge.study import Board, ChallengeStudy, Scored
-from eqbench.studies.challenge.submissions import challenge
+from eqbench.studies.challenge.submissions import Submission, challenge, read_submission
 from eqbench.studies.frame import answer
 from eqbench.studies.requests import ChallengeRequest
 
@@ -229,6 +229,23 @@ def test_a_submission_counts_once_under_any_name_and_a_name_belongs_to_one(
     assert notes["honest"] == ""
     assert "same answers and files as honest" in notes["copy"]
     assert "has this name" in notes["HONEST"]
+
+
+def test_submissions_without_an_answer_that_can_be_read_are_no_copies(
+    tmp_path: Path, measured: Callable[..., Board]
+) -> None:
+    folders = [_write(tmp_path / name, [{"worth": 1}], name) for name in ("one", "two")]
+    assert all("worth" in each.note for each in measured(*folders).answers)
+
+
+def test_a_file_that_is_named_often_is_hashed_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = [SEXES | {"profiles": ["opera"] * 50}] * 50
+    submission, reads = read_submission(_write(tmp_path / "mine", answers)), list[str]()
+    monkeypatch.setattr(Submission, "file", lambda _, name, __: reads.append(name) or b"")
+    assert submission.fingerprint()
+    assert reads == ["opera"]
 
 
 @pytest.mark.usefixtures("measured")

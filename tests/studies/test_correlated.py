@@ -167,6 +167,29 @@ def test_what_has_no_small_program_is_refused(game: str, kind: str, word: str) -
         correlated(game, kind)  # type: ignore[arg-type]
 
 
+def test_pairs_of_players_who_never_all_meet_are_refused(tmp_path: Path) -> None:
+    ends = iter(range(1, 13))
+    lines = ['EFG 2 R "" { "A" "B" "C" "D" }', 'p "" 1 1 "" { "x" "y" "z" } 0']
+    for one, two in ((2, 3), (3, 4), (2, 4)):
+        lines.append(f'p "" {one} {one} "" {{ "0" "1" }} 0')
+        for same in ((1, 0), (0, 1)):
+            lines.append(f'p "" {two} {two} "" {{ "0" "1" }} 0')
+            lines += [f't "" {next(ends)} "" {{ {x}, 0, 0, 0 }}' for x in same]
+    file = tmp_path / "pairs.efg"
+    file.write_text("\n".join(lines) + "\n")
+    with pytest.raises(UsageError, match="4 players"):  # no three coins differ pair by pair
+        correlated(str(file), "nfcce", "A", "min")
+
+
+def test_many_players_are_refused_before_their_plans_are_made(tmp_path: Path) -> None:
+    names = " ".join(f'"P{p}"' for p in range(30))
+    moves = "".join(f'p "" {p} {p} "" {{ "a" }} 0\n' for p in range(1, 31))
+    file = tmp_path / "many.efg"
+    file.write_text(f'EFG 2 R "" {{ {names} }}\n{moves}t "" 1 "" {{ {", ".join("0" * 30)} }}\n')
+    with pytest.raises(UsageError, match="20,000"):
+        correlated(str(file))
+
+
 def test_verifier_refuses_what_is_no_plan_and_measures_what_is_no_equilibrium() -> None:
     tree = chicken().tree
     both_dare = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -199,11 +200,12 @@ def _placed(answers: Sequence[Scored]) -> Iterator[Scored]:
     """Answers to one question, the best first; equal values share a place, by the stated time."""
     signs = {name: question.sign for name, question in challenge().question.items()}
     worth = [(float(f"{signs[e.question] * (e.value or 0.0):.9g}"), e.tie) for e in answers]
-    pairs = zip(worth, answers, strict=True)
+    pairs, order = zip(worth, answers, strict=True), sorted(worth)
     stated = {each: math.inf if each.elapsed_s is None else each.elapsed_s for each in answers}
     for own, each in sorted(pairs, key=lambda pair: (pair[0], stated[pair[1]])):
-        place = 1 + sum(other < own for other in worth)
-        yield structs.replace(each, place=place, shared=worth.count(own))
+        better = bisect_left(order, own)
+        shared = bisect_right(order, own) - better
+        yield structs.replace(each, place=1 + better, shared=shared)
 
 
 def page_of(folders: Sequence[str]) -> str:

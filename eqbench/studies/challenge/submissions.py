@@ -126,15 +126,20 @@ class Submission:
         raise UsageError(f"cannot read {shortened(printable(name), 80)}: {why}")
 
     def fingerprint(self) -> str:
-        """Hash of what is answered by which contents of files; UsageError if one is unreadable."""
-        prints = {
-            f"{own.question} {hashlib.sha256(self.file(name, PROOF_BYTES)).hexdigest()}"
-            for own in self.answers
-            if isinstance(own, Answer)
-            for name in (*own.profiles, own.proof)
-            if name
+        """Hash of what is answered by which contents of files; UsageError if one is unreadable.
+
+        Empty where no answer names a file.
+        """
+        answers = [own for own in self.answers if isinstance(own, Answer)]
+        named = {
+            (own.question, name) for own in answers for name in (*own.profiles, own.proof) if name
         }
-        return hashlib.sha256("\n".join(sorted(prints)).encode()).hexdigest()
+        hashes = {
+            name: hashlib.sha256(self.file(name, PROOF_BYTES)).hexdigest()
+            for name in {name for _, name in named}
+        }
+        prints = sorted({f"{question} {hashes[name]}" for question, name in named})
+        return hashlib.sha256("\n".join(prints).encode()).hexdigest() if prints else ""
 
 
 def folder_of(text: str) -> Path:
