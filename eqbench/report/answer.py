@@ -81,7 +81,7 @@ def _reached(games: Sequence[Sequence[RunCell]]) -> str:
     if not targets[0]:
         what = f"ended ok ({'not all had a' if targets[-1] else 'there was no'} target)"
     if len(games) > 1:
-        text, fastest = _ranked(games, what)
+        text, fastest, idle = _ranked(games, what)
     else:
         always = [own for own in solvers if own.ok == len(own.entries)]
         some = sum(own.ok > 0 for own in solvers) - len(always)
@@ -91,11 +91,15 @@ def _reached(games: Sequence[Sequence[RunCell]]) -> str:
         if len(cells) > len(solvers):
             text += f" in every cell{f', {some} in some' * (some > 0)}"
             text += f" ({ok} of {len(cells)} cells in all)"
-        times = ((time, own) for own in always if (time := own.time_to()) is not None)
+        idle = [own.solver for own in always if own.is_at_start]
+        away = [own for own in always if not own.is_at_start]
+        times = ((time, own) for own in away if (time := own.time_to()) is not None)
         firsts = sorted((time, own.solver, own.ok) for time, own in times)[:1]
         fastest = [f"{each} ({seconds(t)}{f', median of {n}' * (n > 1)})" for t, each, n in firsts]
     if fastest:
         text += f"; fastest{' to it' * bool(targets[0])}: {first_of(fastest, MOST_RANKED)}"
+    if idle:
+        text += f"; at it from the start (not counted): {first_of(idle, MOST_RANKED)}"
     if not ok:
         sound = trials(e for e in cells if e.record.status not in ("crashed", "refuted"))
         closest = sorted((own.best, own.solver) for own in sound if own.best is not None)
@@ -103,8 +107,8 @@ def _reached(games: Sequence[Sequence[RunCell]]) -> str:
     return f"{text}."
 
 
-def _ranked(games: Sequence[Sequence[RunCell]], what: str) -> tuple[str, list[str]]:
-    """Return on how many games each solver did `what`, the best first, and who was fastest."""
+def _ranked(games: Sequence[Sequence[RunCell]], what: str) -> tuple[str, list[str], list[str]]:
+    """Return on how many games each solver did `what`, who was fastest, and who began there."""
     ranks = standings(games)
     first, *others = ranks
     most = " in most cells" * (sum(own.taken for own in ranks) < sum(map(len, games)))
@@ -114,11 +118,13 @@ def _ranked(games: Sequence[Sequence[RunCell]], what: str) -> tuple[str, list[st
     listed = [f"{own.solver} on {own.solved} of {own.taken}" for own in others]
     won = sorted(ranks, key=lambda own: -own.fastest)
     fastest = [f"{own.solver} on {counted(own.fastest, 'game')}" for own in won if own.fastest]
+    idle = [f"{own.solver} on {counted(own.at_start, 'game')}" for own in ranks if own.at_start]
     text += f"{', ' * bool(listed)}{first_of(listed, MOST_RANKED)}"
     unsolved = [own[0].record.game for own in games if not Trials(own).ok]
     return (
         f"{text}{f', none on {first_of(unsolved)}' if unsolved and first.solved else ''}",
         fastest,
+        idle,
     )
 
 
