@@ -24,6 +24,7 @@ from eqbench.text import printable, seconds, small
 
 MOST_GAMES, MOST_RANKED = 5, 10  # games that have a sentence each; solvers with their ranks
 MOST_LINES = 40  # of an overview of games
+NOTHING = "no equilibrium was identified"
 # Solvers that set out on the same branch, and the regrets by which payoffs of ends may differ.
 TRACERS = (
     {"name": "logit", "form": "agent", "prior": "uniform"},
@@ -59,16 +60,20 @@ def answer(entries: Sequence[RunCell], planned: int = 0) -> tuple[str, ...]:
 def overview(games: Sequence[tuple[str, Sequence[RunCell]]]) -> Iterator[str]:
     """Yield who found what in each of many games, and how many solvers reached the target."""
     for title, game in games[:MOST_LINES]:
-        ran, texts = trials(began(game)), []
-        for item in equilibria(game):
-            names = dict.fromkeys(entry.solver for entry, _ in item.cells)
-            texts += [f"{item.words or item.title} ({first_of([*names], 6)})"] * (not item.is_near)
+        ran = trials(began(game))
+        texts = [f"{each} ({first_of(names, 6)})" for each, names in finders(game)]
         ok = sum(own.ok == len(own.entries) for own in ran)
         texts[4:] = [f"{len(texts) - 4} more"] * (len(texts) > 4)
-        found = " | ".join(texts) or "no equilibrium was identified"
+        found = " | ".join(texts) or NOTHING
         yield f"{title.partition(' = ')[0]} ({ok} of {len(ran)} solvers ok): {found}"
     if len(games) > MOST_LINES:
         yield f"and {counted(len(games) - MOST_LINES, 'more game')}"
+
+
+def finders(game: Sequence[RunCell]) -> list[tuple[str, list[str]]]:
+    """Return the equilibria that were found in a game, in words, each with its solvers."""
+    found = (item for item in equilibria(game) if not item.is_near)
+    return [(i.words or i.title, [*dict.fromkeys(e.solver for e, _ in i.cells)]) for i in found]
 
 
 def _reached(games: Sequence[Sequence[RunCell]]) -> str:

@@ -318,7 +318,7 @@ def labels(sharing: Iterable[RunCell], label: Mapping[RunCell, str]) -> str:
 class VirtualBest(NamedTuple):
     """The fastest solver of each trial, as if one knew in advance which it is."""
 
-    #: by solver, in how many trials no other reached the target earlier, of those that had to search
+    #: by solver, in how many trials no other reached the target earlier, without those at start
     wins: Mapping[str, int]
     statistics: Mapping[str, Any]  #: as those of `Trials`
 
