@@ -104,7 +104,7 @@ def _reached(games: Sequence[Sequence[RunCell]]) -> str:
     if fastest:
         text += f"; fastest{' to it' * bool(targets[0])}: {first_of(fastest, MOST_RANKED)}"
     if idle:
-        text += f"; at it from the start (not counted): {first_of(idle, MOST_RANKED)}"
+        text += f"; at it from the start (not counted): {first_of(idle)}"
     if not ok:
         sound = trials(e for e in cells if e.record.status not in ("crashed", "refuted"))
         closest = sorted((own.best, own.solver) for own in sound if own.best is not None)

@@ -98,10 +98,9 @@ class RunCell:
         record, target = self.record, self.record.target or 0.0
         if record.status != "ok" or (record.iterations or 0) > 1 or not record.equilibria:
             return False
-        first, *_ = self.snapshots or [None]
+        first, best = next(iter(self.snapshots or ()), None), record.equilibria[0]
         if first is None or first.max_regret > target or first.claim in EQUILIBRIA:
             return False
-        best = record.equilibria[0]
         if first.work != 1 and (first.work or best.claim in EQUILIBRIA):  # which may count none
             return False
         by_set = grouped(self.shares(best).items(), lambda each: each[0][:2])
