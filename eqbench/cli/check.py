@@ -100,7 +100,8 @@ def _check_proof(request: CheckRequest) -> int:
     checker = pkgutil.resolve_name("eqbench.proofs.checker")
     path, refused, spec = Path(request.file), "", ""
     if not path.is_file():
-        raise UsageError(f"{request.file or 'nothing'} is no file; give the file of a proof")
+        given = f"{request.file} is no file" if request.file else "no file is given"
+        raise UsageError(f"{given}; give that of a proof: eqbench check proof FILE")
     nodes: dict[str, int] = {}
     known: list[str] = []
     try:

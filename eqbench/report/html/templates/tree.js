@@ -46,7 +46,7 @@ function startTree(figure) {
 
   const childrenOf = (node) => Array.from({ length: counts[node] }, (_, k) => first[node] + k);
   const wayTo = (node) => (node < 0 ? [] : [...wayTo(parent[node]), node]);
-  const isPale = (node) => own && valueOf(own.reach[node]) < PALE;
+  const isPale = (node) => Boolean(own) && valueOf(own.reach[node]) < PALE;
   const ownerOf = (node) => tree.owners[set[node]];
   const rankOf = (node) => node - first[parent[node]];
   function moveOf(node) {
