@@ -38,6 +38,7 @@ from eqbench.report.played import played_table
 from eqbench.report.recall import recall_table
 from eqbench.report.rows import EXACT_ZERO, FORMATS, RUN, SOLVER, Cell, Column, Report, Row, Table
 from eqbench.report.trials import (
+    AT_START,
     INTERVAL,
     STATUSES,
     TRIAL,
@@ -318,6 +319,8 @@ def _remarks(entry: RunCell) -> Iterator[tuple[str, str]]:
     else:
         if record.status != "ok":
             yield record.status, f" – {clause}" if clause else ""
+        if entry.is_at_start:
+            yield AT_START, ""
         if sign := {"max": "<=", "min": ">="}.get(str(record.statistics.get("sense"))):
             figures = (record.statistics.get(name) for name in ("objective", "bound"))
             # infinity is a text

@@ -298,8 +298,15 @@ def equilibria(entries: Sequence[RunCell]) -> list[FoundEquilibrium]:
 
 
 def counts(entries: Iterable[RunCell]) -> dict[str, int]:
-    """Number of cells that found each equilibrium, in the order of the names."""
-    names = (name for entry in entries for name in found(entry.record))
+    """Number of cells that found each equilibrium, in the order of the names.
+
+    Clusters of several games, each of which has its own numbers, count together.
+    """
+    known = [
+        (entry.record.game_identity, name) for entry in entries for name in found(entry.record)
+    ]
+    is_one = len({game for game, _ in known}) < 2
+    names = (name if is_one or not is_cluster(name) else "clusters" for _, name in known)
     return Counter(sorted(names, key=order))
 
 

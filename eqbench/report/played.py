@@ -6,13 +6,10 @@ information set.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from fractions import Fraction
 
 import numpy as np
 
-from eqbench.documents import read_file
 from eqbench.model.inspection import infoset_reach
 from eqbench.model.tree import FloatArray
 from eqbench.report.known import small_game
@@ -20,8 +17,6 @@ from eqbench.report.naming import FoundEquilibrium
 from eqbench.report.profile_picture import DIFFERENT, blocks, most_reached, sets_of
 from eqbench.report.rows import Column, Row, Table
 from eqbench.report.tree_drawing import NEGLIGIBLE
-from eqbench.report.trials import RunCell
-from eqbench.store.schema import EquilibriumRecord
 from eqbench.text import printable, shortened
 
 MOST_EQUILIBRIA, MOST_ROWS = 4, 24
@@ -38,7 +33,7 @@ def played_table(found: Sequence[FoundEquilibrium]) -> Table | None:
     best = [min(item.cells, key=lambda own: own[1][0].max_regret) for item in items]
     record = best[0][0].record if best else None
     game = small_game(record.game_spec, record.game_content) if record else None
-    shares = [stored_shares(entry, own[0]) for entry, own in best]
+    shares = [entry.shares(own[0]) for entry, own in best]
     if record is None or game is None or not all(shares):
         return None
     tree, sets = game.tree, sets_of(game)
@@ -93,19 +88,3 @@ def _share(value: float) -> str:
     if min(value, 1 - value) < DIFFERENT:
         return str(round(value))
     return f"{min(max(value, 0.01), 0.99):.2f}".lstrip("0")
-
-
-def stored_shares(entry: RunCell, item: EquilibriumRecord) -> dict[tuple[str, str, str], float]:
-    """Frequencies in a stored profile; none if it is missing or damaged."""
-    if entry.source is None or not item.profile:
-        return {}
-    try:
-        behavior = json.loads(read_file(entry.source.path / item.profile))["behavior"]
-        return {
-            (player, label, action): float(Fraction(str(share)))
-            for player, sets in behavior.items()
-            for label, shares in sets.items()
-            for action, share in shares.items()
-        }
-    except (OSError, ArithmeticError, ValueError, LookupError, TypeError, AttributeError):
-        return {}  # a report can do without

@@ -20,7 +20,6 @@ from eqbench.model.words import key_line
 from eqbench.report.charts import ShownGame
 from eqbench.report.html.document import Played
 from eqbench.report.naming import FoundEquilibrium, described, equilibria, spread
-from eqbench.report.played import stored_shares
 from eqbench.report.profile_picture import blocks, most_reached, sets_of
 from eqbench.report.tree_drawing import NEGLIGIBLE
 from eqbench.report.trials import RunCell, began
@@ -79,7 +78,7 @@ def _card(
     for item, entry, candidate in chosen:
         about = _about(item, entry, candidate)
         is_wanted = len(profiles) < MOST_PROFILES and used < room
-        shares = stored_shares(entry, candidate) if is_wanted else {}
+        shares = entry.shares(candidate) if is_wanted else {}
         if shares and not sets:
             players = list(dict.fromkeys(player for player, *_ in shares))
             by_set = grouped(shares, lambda key: key[:2])

@@ -4,6 +4,7 @@
 const PALE = 1e-6; // reached with less
 const MOST_ROWS = 50; // children, or nodes of an information set, that are made at once
 const MOST_OPENED = 300;
+const FEW = 8; // children of the start that a report shows at first
 const [CHANCE, END] = [-1, -2];
 
 const valueOf = (figure) => {
@@ -173,7 +174,7 @@ function startTree(figure) {
   function reset() {
     lines = new Map();
     outline.replaceChildren(lineOf(0));
-    open(0);
+    if (counts[0] <= FEW || !("game" in figure.dataset)) open(0);
     choose(chosen);
     if (!own) return;
     const paid = players.map((name, k) => `${name} ${text(own.payoffs[k])}`).join(", ");
