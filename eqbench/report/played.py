@@ -34,7 +34,7 @@ _READ = "How often each is done, in one found member of each, where possible a c
 _MARKS = {"(": "(…) where play never gets", "!": "! no choice there", "–": "– not possible"}
 _MORE = "{:,} more rows: eqbench show RUN CELL --all"
 _HEAD = [Column("player", identifies=True), Column("situation", identifies=True)]
-_DIFFERS = Column("≠", notes=("≠ frequencies of all found members of two of them lie apart",))
+_DIFFERS = Column("≠", notes=("≠ all found members of one do so more often than all of another",))
 
 
 def played_table(found: Sequence[FoundEquilibrium]) -> Table | None:
