@@ -239,19 +239,16 @@ class _Table:
         low, high, half = low[:, played], high[:, played], 0.5 * 10.0**-digits
         share = round(float(low[at, 0] + high[at, 0]) / 2, digits)
         values = np.array([share, 1 - share])
-        if (
-            low[at].min() > CLEAR
-            and np.all(values - half <= low[at])
-            and np.all(high[at] <= values + half)
-        ):
+        ends = values - half, values + half
+        if low[at].min() > CLEAR and np.all((ends[0] <= low[at]) & (high[at] <= ends[1])):
             out = np.any((low > values + 2 * half) | (high < values - 2 * half), axis=1)
             one, other = (own.verbs[k] for k in played)
             often = "each half" if share == 0.5 else f"the first {share:g}"
             other = other.removeprefix("plays ") if one.startswith("plays ") else other
             text = f"{own.player} {one} or {other}{own.where}, {often} of the time"
             actions = tuple(own.actions[k] for k in played)
-            ends = tuple((values - half).tolist()), tuple((values + half).tolist())
-            yield Clause(text, own.player, actions, *ends, out, _TWO)
+            least, most = (tuple(end.tolist()) for end in ends)
+            yield Clause(text, own.player, actions, least, most, out, _TWO)
 
 
 def _apart(

@@ -52,7 +52,10 @@ def played_table(found: Sequence[FoundEquilibrium]) -> Table | None:
     values = np.array([[own.get(key, 0.0) for key in keys] for own in shares])
     plays = [_Play(names, starts, own, infoset_reach(tree, own)) for own in values]
     most = np.max([play.reach for play in plays], axis=0)
-    differs = (_gaps(items, keys, starts) > DIFFERENT) & (most >= NEGLIGIBLE)
+    ends = [_ends(item, keys, own) for item, own in zip(items, values, strict=True)]
+    low, high = map(np.array, zip(*ends, strict=True))
+    is_apart = low.max(axis=0) - high.min(axis=0) > DIFFERENT
+    is_apart &= np.repeat(most >= NEGLIGIBLE, np.diff(starts))
     taken = np.split(values.max(axis=0) >= DIFFERENT, starts[1:-1])
     by_action = [_by_action(block, names, taken) for block in blocks(sets, game.wording)]
     grids, more = most_reached(by_action, most, MOST_ROWS)
@@ -72,8 +75,10 @@ def played_table(found: Sequence[FoundEquilibrium]) -> Table | None:
             texts = [play.row(actions, at, _width(block)) for play in plays]
             marks.update(*(text if cards[0] else text[0] for text in texts))
             where = shortened(printable(words), _LONGEST)
-            is_apart = any(differs[k] for k in at if k >= 0)
-            shown = {"player": who, "situation": where, "≠": "≠" * is_apart}
+            own = [
+                starts[k] + i for k in at if k >= 0 for i, a in enumerate(names[k]) if a in actions
+            ]
+            shown = {"player": who, "situation": where, "≠": "≠" * bool(is_apart[own].any())}
             rows.append(Row(f"{who} {where}", shown | dict(zip(titles, texts, strict=True))))
     notes = ["; ".join([_READ, *(text for mark, text in _MARKS.items() if mark in marks)])]
     notes += [_MORE.format(more)] * bool(more)
@@ -85,20 +90,14 @@ def played_table(found: Sequence[FoundEquilibrium]) -> Table | None:
     return Table(record.game, tuple(columns), tuple(rows), tuple(notes), topic="what is played")
 
 
-def _gaps(
-    items: Sequence[FoundEquilibrium],
-    keys: Sequence[tuple[str, str, str]],
-    starts: NDArray[np.int32],
-) -> FloatArray:
-    """How far apart, at each information set, an action is in all members of two equilibria."""
-    ends = list[tuple[FloatArray, FloatArray]]()
-    for item in items:
-        members = chain.from_iterable(((cell, each) for each in own) for cell, own in item.cells)
-        known = filter(None, (stored_shares(*own) for own in islice(members, _MOST_MEMBERS)))
-        values = np.array([[own.get(key, 0.0) for key in keys] for own in known])
-        ends.append((values.min(axis=0), values.max(axis=0)))
-    low, high = map(np.array, zip(*ends, strict=True))
-    return np.maximum.reduceat(low.max(axis=0) - high.min(axis=0), starts[:-1])
+def _ends(
+    item: FoundEquilibrium, keys: Sequence[tuple[str, str, str]], shown: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Least and largest frequency of each action in the members of an equilibrium."""
+    members = ((cell, each) for cell, own in item.cells for each in own)
+    known = filter(None, (stored_shares(*own) for own in islice(members, _MOST_MEMBERS)))
+    values = np.array([shown.tolist(), *([own.get(key, 0.0) for key in keys] for own in known)])
+    return np.min(values, axis=0), np.max(values, axis=0)
 
 
 def _by_action(

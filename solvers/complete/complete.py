@@ -127,7 +127,7 @@ class Complete:
             return Termination("stopped", f"found {listed}, all but on {left} left open")
         if len(profiles) > MOST_CANDIDATES:
             listed += f", of which {MOST_CANDIDATES:,} are handed over"
-        return Termination("converged", f"complete: {listed}")
+        return Termination("converged", f"all found: {listed}")
 
 
 def integer_payoffs(game: Game) -> NDArray:
