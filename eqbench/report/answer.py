@@ -7,7 +7,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from eqbench.errors import SpecError, counted, first_of
-from eqbench.report.naming import FoundEquilibrium, equilibria, found, is_cluster, places
+from eqbench.report.naming import (
+    FoundEquilibrium,
+    equilibria,
+    found,
+    is_cluster,
+    is_imperfect,
+    places,
+)
 from eqbench.report.recall import FEWEST_GAMES, recalls
 from eqbench.report.trials import (
     STATUSES,
@@ -168,7 +175,8 @@ def _of_all(games: Sequence[Sequence[RunCell]]) -> Iterator[str]:
         if (number := max((own.games for own in ranks), default=0)) >= FEWEST_GAMES:
             listed = [f"{own.solver} found {sum(own.found)} of {sum(own.of)}" for own in ranks]
             where = f"On {number} games whose equilibria are all known"
-            yield f"{where} {first_of(listed, MOST_RANKED)}."
+            single = ", at most one on each" * all(max(own.found) <= 1 for own in ranks)
+            yield f"{where} {first_of(listed, MOST_RANKED)}{single}."
         return
     finders: dict[str, set[int]] = {}
     whole, what = 1, ""
@@ -191,15 +199,19 @@ def _of_all(games: Sequence[Sequence[RunCell]]) -> Iterator[str]:
 
 
 def _incredible(games: Sequence[Sequence[RunCell]]) -> Iterator[str]:
-    """Yield which cells that are ok play what no belief supports at some information sets."""
-    cells = []
+    """Yield which cells that are ok play what no belief supports, or are not subgame-perfect."""
+    cells, imperfect = list[str](), list[str]()
     for entry in (entry for game in games for entry in game if entry.record.status == "ok"):
-        first = entry.record.equilibria[:1]
-        if (known := first[0].credible if first else None) and known["credible"] < known["sets"]:
-            where = f" on {entry.record.game}" if len(games) > 1 else ""
-            cells.append(f"{entry.solver}{where} ({known['credible']} of {known['sets']} sets)")
+        for first in entry.record.equilibria[:1]:
+            name = f"{entry.solver}{f' on {entry.record.game}' * (len(games) > 1)}"
+            known = first.credible
+            if known and known["credible"] < known["sets"]:
+                cells.append(f"{name} ({known['credible']} of {known['sets']} sets)")
+            imperfect += [name] * is_imperfect(first)
     if cells:
         yield f"Not credible at all information sets: {first_of([*dict.fromkeys(cells)])}."
+    if imperfect:
+        yield f"Not subgame-perfect: {first_of([*dict.fromkeys(imperfect)])}."
 
 
 def _missed(games: Sequence[Sequence[RunCell]]) -> Iterator[str]:

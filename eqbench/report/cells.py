@@ -212,8 +212,11 @@ def cell_table(
     others = sorted({name for own in texts for name in own} - CELLS.keys())
     verdicts = {name: Column(name, "verdict", dispensable=4) for name in others}
     for name, column in (CELLS | verdicts).items():
-        if name == "equilibrium":
-            column = replace(column, notes=marks(found))
+        own_notes = marks(found) if name == "equilibrium" else ()
+        if name in ("payoffs", "credible"):
+            written = (row.cell(column).text.partition(",")[0] for row in rows)
+            own_notes = marks(written, "verdicts")
+        column = replace(column, notes=(*column.notes, *own_notes))
         if name in view.columns:
             columns.append(replace(column, dispensable=0))
         elif not view.columns:

@@ -188,8 +188,12 @@ class Table:
         """Same table with one column per player, named so, in place of lists of payoffs."""
         payoffs = [list(row.values.get("payoffs") or ()) for row in self.rows]
         titles = [f"{title}{p}" for p in range(1, max(map(len, payoffs), default=0) + 1)]
-        split = [Column(title, "payoff") for title in titles]
-        columns = [split if column.kind == "payoffs" else [column] for column in self.columns]
+        columns = [
+            [Column(title, "payoff", notes=own.notes) for title in titles]
+            if own.kind == "payoffs"
+            else [own]
+            for own in self.columns
+        ]
         rows = (  # games of a table may have different numbers of players
             replace(row, values={**row.values, **dict(zip(titles, own, strict=False))})
             for row, own in zip(self.rows, payoffs, strict=True)

@@ -48,11 +48,10 @@ def _chosen(
     found: Sequence[FoundEquilibrium],
 ) -> Iterator[tuple[FoundEquilibrium, RunCell, EquilibriumRecord]]:
     """The best candidates of cells, those of different equilibria first."""
-    turns = [sorted(item.cells, key=lambda own: own[1][0].max_regret) for item in found]
-    for turn in range(max(map(len, turns), default=0)):
-        for item, own in zip(found, turns, strict=True):
-            if turn < len(own):
-                yield item, own[turn][0], own[turn][1][0]
+    for turn in range(max((len(item.ranked) for item in found), default=0)):
+        for item in found:
+            if turn < len(item.ranked):
+                yield item, *item.ranked[turn]
 
 
 def best_profiles(shown: ShownGame) -> Iterator[tuple[dict[str, Any], BehaviorProfile]]:
