@@ -125,8 +125,8 @@ def _check_proof(request: CheckRequest) -> int:
             put(f"proved: every equilibrium of {spec} is in {' or '.join(places)}")
         if replaced:
             put(
-                f"{counted(replaced, 'dominated action')} ending the game out of play: "
-                "no condition of a set depends on them; a face has them replaced"
+                f"{counted(replaced, 'dominated action')} replaced that would end the game: no "
+                "condition of a set depends on them; faces are of equilibria without them"
             )
         for line in _declared(path, request.registry().load_game(spec)):
             put(line)
