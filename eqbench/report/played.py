@@ -6,14 +6,15 @@ information set.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from fractions import Fraction
 
 import numpy as np
 
-from eqbench.documents import read_file
+from eqbench.documents import decode, read_file
+from eqbench.errors import EqbenchError
 from eqbench.model.inspection import infoset_reach
+from eqbench.model.profile import frequency_of
+from eqbench.model.profile_json import ProfileDocument
 from eqbench.model.tree import FloatArray
 from eqbench.report.known import small_game
 from eqbench.report.naming import FoundEquilibrium
@@ -38,7 +39,7 @@ def played_table(found: Sequence[FoundEquilibrium]) -> Table | None:
     best = [min(item.cells, key=lambda own: own[1][0].max_regret) for item in items]
     record = best[0][0].record if best else None
     game = small_game(record.game_spec, record.game_content) if record else None
-    shares = [stored_shares(entry, own[0]) for entry, own in best]
+    shares = [stored_shares(entry, own[0]) for entry, own in best] if game else []
     if record is None or game is None or not all(shares):
         return None
     tree, sets = game.tree, sets_of(game)
@@ -100,12 +101,13 @@ def stored_shares(entry: RunCell, item: EquilibriumRecord) -> dict[tuple[str, st
     if entry.source is None or not item.profile:
         return {}
     try:
-        behavior = json.loads(read_file(entry.source.path / item.profile))["behavior"]
-        return {
-            (player, label, action): float(Fraction(str(share)))
-            for player, sets in behavior.items()
+        data = read_file(entry.source.path / item.profile)
+        found = {
+            (player, label, action): float(frequency_of(share, action))
+            for player, sets in decode(data, ProfileDocument)["behavior"].items()
             for label, shares in sets.items()
             for action, share in shares.items()
         }
-    except (OSError, ArithmeticError, ValueError, LookupError, TypeError, AttributeError):
+    except (OSError, OverflowError, EqbenchError):
         return {}  # a report can do without
+    return found if all(0 <= share <= 1 for share in found.values()) else {}
