@@ -191,7 +191,7 @@ class BehaviorProfile(Displayed):
                 start, actions = int(tree.action_start[i]), tree.infoset_actions[i]
                 values[start : start + len(actions)] = [Fraction(0)] * len(actions)
                 for action, value in _items(row, place_of(tree, i)):
-                    frequency = _frequency(value, f"{action!r} at {place_of(tree, i)}")
+                    frequency = frequency_of(value, f"{action!r} at {place_of(tree, i)}")
                     is_decimal |= _is_decimal(value)
                     if action not in actions:
                         raise _unknown_action(tree, i, action)
@@ -375,7 +375,8 @@ def _items(data: Any, where: str) -> Any:
     return data.items()
 
 
-def _frequency(value: Any, where: str) -> Fraction:
+def frequency_of(value: Any, where: str) -> Fraction:
+    """Exact frequency of the interchange form; ProfileError if it is none of reasonable size."""
     exact = None
     if isinstance(value, str):
         exact = parse_rational(value)

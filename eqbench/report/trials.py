@@ -6,14 +6,12 @@ than the limit of the trial.
 
 from __future__ import annotations
 
-import json
 import math
 import statistics
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from itertools import islice, zip_longest
 from typing import Any, NamedTuple
@@ -22,8 +20,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from eqbench.builtin import BUILTIN_GAMES
-from eqbench.documents import read_file
-from eqbench.errors import UsageError, first_of
+from eqbench.documents import decode, read_file
+from eqbench.errors import EqbenchError, UsageError, first_of
+from eqbench.model.profile import frequency_of
+from eqbench.model.profile_json import ProfileDocument
 from eqbench.model.words import key_line
 from eqbench.report import read_data
 from eqbench.report.known import declared_words
@@ -112,15 +112,16 @@ class RunCell:
         if self.source is None or not item.profile:
             return {}
         try:
-            behavior = json.loads(read_file(self.source.path / item.profile))["behavior"]
-            return {
-                (player, label, action): float(Fraction(str(share)))
-                for player, sets in behavior.items()
+            data = read_file(self.source.path / item.profile)
+            found = {
+                (player, label, action): float(frequency_of(share, action))
+                for player, sets in decode(data, ProfileDocument)["behavior"].items()
                 for label, shares in sets.items()
                 for action, share in shares.items()
             }
-        except (OSError, ArithmeticError, ValueError, LookupError, TypeError, AttributeError):
+        except (OSError, OverflowError, EqbenchError):
             return {}  # a report can do without
+        return found if all(0 <= share <= 1 for share in found.values()) else {}
 
     @property
     def limit_s(self) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import pytest
@@ -158,3 +159,14 @@ def test_files_that_are_missing_leave_the_table_out(tmp_path: Path) -> None:
     assert tables(read_run(STORED / "hostile")) == []
     assert small_game("nothing(cards=3)", "") is None
     assert small_game(str(tmp_path / "absent.efg"), "") is None
+
+
+@pytest.mark.parametrize("share", ['"1e99999999"', "1e99999999", "-7", '"1/0"', "[" * 100_000])
+def test_profiles_that_are_damaged_leave_the_table_out(
+    share: str, entered: tuple[Path, StoredRun], tmp_path: Path
+) -> None:
+    copytree(entered[1].path, tmp_path / "run")
+    assert tables(read_run(tmp_path / "run"))
+    for file in (tmp_path / "run" / "profiles").iterdir():
+        file.write_text(f'{{"behavior": {{"A": {{"door": {{"in": {share}}}}}}}}}')
+    assert tables(read_run(tmp_path / "run")) == []
