@@ -82,8 +82,8 @@ class Board(Document, frozen=True, kw_only=True, tag_field="schema", tag="eqbenc
         tables: list[Table] = []
         names: tuple[str, ...] = ("game", "measured", "submission", "method", "elapsed_s", "shared")
         for name, question in challenge().question.items():
-            asked = [posed.name for posed in challenge().game if name in posed.questions]
-            best = {game: Scored(game=game, measured=OPEN) for game in asked}
+            games = [posed.name for posed in challenge().game if name in posed.questions]
+            best = {game: Scored(game=game, measured=OPEN) for game in games}
             best |= {e.game: e for e in self.answers[::-1] if e.question == name and e.place}
             rows = [*best.values()]
             tables.append(table_of(rows, question.title, (question.note,), names=names))
@@ -150,8 +150,8 @@ class ChallengeStudy(Study[ChallengeRequest, Entry, Board]):
             marks.setdefault(each.fingerprint, each.name)
         measured = [each for each in scored if each.value is not None]
         groups = grouped(measured, lambda each: (each.question, each.game))
-        asked = [(name, game.name) for name in challenge().question for game in challenge().game]
-        placed = [each for key in asked for each in _placed(groups.get(key, []))]
+        order = [(name, game.name) for name in challenge().question for game in challenge().game]
+        placed = [each for key in order for each in _placed(groups.get(key, []))]
         refused = [each for each in scored if each.value is None]
         given = [each.name for each in parts[len(self.known) :]]
         return Board(answers=placed + refused, given=given)

@@ -30,7 +30,7 @@ Words = Annotated[str, Meta(max_length=200)]
 
 
 class Question(Struct, frozen=True):
-    """What is asked of games; the best answer has the least value times `sign`, 1 or -1."""
+    """A question about games; the best answer has the least value times `sign`, 1 or -1."""
 
     title: str
     note: str
@@ -169,7 +169,7 @@ def _answer(number: int, raw: Raw) -> Answer | str:
 
 
 def _of_run(run: StoredRun) -> Submission:
-    """The cells of a run on games of the challenge, as answers to all that is asked of these."""
+    """The cells of a run on games of the challenge, as answers to all questions about these."""
     posed, answers = {own.content: own for own in challenge().game}, list[Answer]()
     for cell in run.cells:
         kept = [each for each in cell.equilibria if each.profile and not each.refuted]
