@@ -197,4 +197,5 @@ def _unreadable(text: str, what: str, at: int) -> SpecError:
         "the form is name(option=value, ...), for example kuhn(players=3, pot=3.2)"
         + (f"; {FOREIGN_HINT}" if is_foreign_like else "")
         + (_RANGE_HINT if _LISTED.search(text) else "")
+        + ("; put a value with / into quotes" if "/" in text[len(name) :] else "")
     )

@@ -86,9 +86,9 @@ def seconds(value: float | None) -> str:
     """A duration with its unit."""
     if value is None:
         return "–"
-    if value < 1:
-        return f"{value * 1e6:.0f} µs" if value < 1e-3 else f"{value * 1e3:.1f} ms"
-    return f"{value:.1f} s" if value < 100 else f"{value:.0f} s"
+    if value < 0.99995:
+        return f"{value * 1e6:.0f} µs" if value < 999.5e-6 else f"{value * 1e3:.1f} ms"
+    return f"{value:.1f} s" if value < 99.95 else f"{value:.0f} s"
 
 
 def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:

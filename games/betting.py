@@ -46,7 +46,7 @@ def betting_words(
         names = names or f"{labels[0]} to {labels[-1]}"
     key = (
         f"Cards {names or ' '.join(cards.values())}, the highest last ({in_labels}); after "
-        "check–bet, or · check–bet: these moves were played before, by the players in turn."
+        "check–bet: these moves were played before, by the players in turn."
     )
     moves = {letter: move for move, letter in LETTERS.items()}
     return Wording(cards, moves, boards, verbs=VERBS, key=key)

@@ -64,7 +64,8 @@ def screenshots(text: str) -> dict[str, Image.Image]:
         upper = _shot(page)
         figures = [_part(page, selector) for selector in ("#equilibria .beside", "#cost .tabs")]
         page.set_viewport_size({"width": NARROW, "height": 1100})
-        page.reload()  # which columns are shown depends on the width at the start
+        page.goto("about:blank")  # a reload would scroll later
+        page.goto(file.as_uri())  # which columns are shown depends on the width at the start
         pieces = [_at(page, anchor) for anchor in ("what-was-found", "answer", "equilibria")]
         browser.close()
     return {"wide": upper, "figures": _below(figures), "narrow": _side_by_side(pieces)}

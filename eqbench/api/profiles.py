@@ -34,7 +34,6 @@ from eqbench.model.rational import short_figure
 from eqbench.model.tree import GameTree, sum_by
 from eqbench.model.words import Wording
 from eqbench.registry import default_registry, load_game
-from eqbench.report.html.tree import tree_page
 from eqbench.report.profile_picture import Shown, draw_profiles
 from eqbench.store.named import identified_as, in_run, named_profile, profile_of_cell
 from eqbench.text import Displayed
@@ -122,6 +121,8 @@ def profile_figure(profile: BehaviorProfile, other: Any = None) -> Picture:
 @checked
 def explored(profile: BehaviorProfile, at: str = "", depth: int | None = None) -> ReportText:
     """Page of the tree with a profile; see :meth:`BehaviorProfile.explore`."""
+    from eqbench.report.html.tree import tree_page  # needs Jinja
+
     game = with_words(profile)
     part = excerpt(game.tree, node_at(game.tree, at, game.wording), depth)
     return ReportText(tree_page(game, profile, part), "html")

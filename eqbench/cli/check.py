@@ -100,13 +100,15 @@ def _check_proof(request: CheckRequest) -> int:
     checker = pkgutil.resolve_name("eqbench.proofs.checker")
     path, refused, spec = Path(request.file), "", ""
     if not path.is_file():
-        raise UsageError(f"{request.file or 'nothing'} is no file; give the file of a proof")
+        given = f"{request.file} is no file" if request.file else "no file is given"
+        raise UsageError(f"{given}; give that of a proof: eqbench check proof FILE")
     nodes: dict[str, int] = {}
     known: list[str] = []
+    replaced = 0
     try:
         (spec,) = request.games or (checker.game_of(path),)
         summary = checker.check_proof(path, request.registry().load_game(spec).tree)
-        nodes, known = dict(summary.nodes), list(summary.known)
+        nodes, known, replaced = dict(summary.nodes), list(summary.known), summary.replaced
     except checker.ProofError as error:
         refused = str(error)
     if request.as_json:
@@ -121,6 +123,11 @@ def _check_proof(request: CheckRequest) -> int:
             put("nothing is excluded: the only case is an open face")
         else:
             put(f"proved: every equilibrium of {spec} is in {' or '.join(places)}")
+        if replaced:
+            put(
+                f"{counted(replaced, 'dominated action')} replaced that would end the game: no "
+                "condition of a set depends on them; faces are of equilibria without them"
+            )
         for line in _declared(path, request.registry().load_game(spec)):
             put(line)
         put("nodes: " + ", ".join(f"{count:,} {kind}" for kind, count in nodes.items()))

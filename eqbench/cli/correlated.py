@@ -65,7 +65,7 @@ def _report(found: Correlated, players: tuple[str, ...]) -> Report:
     lines = (
         f"{found.kind}: {found.sense} of {printable(found.of)} {short_figure(found.value)}",
         f"payoffs {figures(measured.payoffs)}; gap {gap} (gains {figures(measured.gains)})",
-        "outcomes: the last information set and action of each player",
+        "outcomes: what each player does last",
     )
     columns = (*map(Column, map(printable, players)), Column("probability"))
     return Report((Table(printable(found.game), columns, tuple(rows), lines=lines),))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -180,7 +181,9 @@ def _list_candidates(record: CellRecord, *, as_json: bool) -> None:
 
     names = [identity_text(item.identity) for item in record.equilibria]
     verdicts = [verdict_texts(item) for item in record.equilibria]
-    judged = dict.fromkeys(name for own in verdicts for name in own)
+    judged: dict[str, list[str]] = {}
+    for name, text in chain.from_iterable(own.items() for own in verdicts):
+        judged.setdefault(name, []).append(text.partition(",")[0])
     columns = (
         Column("rank", "count", identifies=True),
         Column("max regret", "small"),
@@ -188,7 +191,10 @@ def _list_candidates(record: CellRecord, *, as_json: bool) -> None:
         Column("claim", dispensable=1),
         Column("equilibrium", notes=marks(names)),
         Column("parameters", "names"),
-        *(Column(name, "verdict", dispensable=3) for name in judged),
+        *(
+            Column(name, "verdict", dispensable=3, notes=marks(texts, "verdicts"))
+            for name, texts in judged.items()
+        ),
     )
     rows = []
     for rank, item in enumerate(record.equilibria):

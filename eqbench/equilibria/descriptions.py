@@ -23,7 +23,7 @@ from eqbench.model.game import Game
 from eqbench.model.inspection import infoset_reach
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import FloatArray
-from eqbench.model.words import deed, situation
+from eqbench.model.words import AT_START, deed, situation
 from eqbench.text import printable, shortened
 from eqbench.verification import Verifier
 
@@ -37,18 +37,21 @@ _MOST_SUBJECTS = 40_000  # in all clusters; more would take seconds
 _MOST_NUMBERS = 20_000_000  # frequencies that are compared, and nodes that are swept
 _MOST_TRIED = 5_000_000  # nodes that are swept for what deters players
 _LONGEST_LABEL = 40
-_CERTAIN, _OFF_PATH = 1, 5  # ranks up to which clauses have always or never, and of deterrents
-_TELLING = (0, 3, 1, 2, 4)  # ranks of clauses by what they tell of a cluster that is the only one
+# ranks of clauses on two actions, up to which they have always or never, and of deterrents
+_TWO, _CERTAIN, _OFF_PATH = 1, 2, 6
+_TELLING = (0, _TWO, 4, 2, 3, 5)  # ranks by what clauses tell of a cluster that is the only one
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
 
 
 @dataclass(frozen=True)
 class _Subject:
-    """Actions, one at each of some information sets of a player, and the words for them."""
+    """Actions of a player, and words: one at each of some sets, or with `verbs` all of one set."""
 
     actions: tuple[int, ...]
     player: str
     verb: str
     where: str
+    verbs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +63,7 @@ class Clause:
     text : the statement in words
     player : whom it is about
     actions : indices among the A actions; empty if it is about payoffs
-    low, high : frequencies that it allows where play gets to
+    low, high : frequencies that it allows where play gets to, for all actions or for each
     rules_out : bool (n,), the other clusters that clearly break it
     rank : smaller is better among clauses that rule out as many; the largest is of one on what is
         played where no member gets to
@@ -69,8 +72,8 @@ class Clause:
     text: str
     player: str
     actions: tuple[int, ...]
-    low: float
-    high: float
+    low: float | tuple[float, ...]
+    high: float | tuple[float, ...]
     rules_out: NDArray[np.bool_]
     rank: int
 
@@ -139,7 +142,7 @@ def _subjects(game: Game) -> list[_Subject]:
     single, by_history, everywhere = (dict[tuple[int, str, str], list[int]]() for _ in range(3))
     sets_of, partial = dict[tuple[int, str], list[int]](), set[tuple[int, str]]()
     for i, (player, label) in enumerate(zip(tree.infoset_player, tree.infoset_labels, strict=True)):
-        own, names, where = situation(label, game), tree.infoset_actions[i], _where(label, game)
+        own, names, where = situation(label, game), tree.infoset_actions[i], _where(i, game)
         sets_of.setdefault((player, own.history), []).append(i)
         for action, name in enumerate(names, start=start[i]):
             everywhere.setdefault((player, name, ""), []).append(action)
@@ -162,14 +165,29 @@ def _subjects(game: Game) -> list[_Subject]:
         if where or (player, name) not in partial:
             verb, who = printable(deed(name, game)), printable(tree.players[player])
             found.setdefault(tuple(actions), _Subject(tuple(actions), who, verb, where))
+    for i, names in enumerate(tree.infoset_actions):
+        own_actions = tuple(range(start[i], start[i + 1]))
+        who, where = printable(tree.players[tree.infoset_player[i]]), _where(i, game)
+        verbs = tuple(printable(deed(name, game)) for name in names)
+        if len(own_actions) > 2:
+            found[own_actions] = _Subject(own_actions, who, "", where, verbs)
     return list(found.values())
 
 
-def _where(label: str, game: Game) -> str:
+def _where(i: int, game: Game) -> str:
     """Words for an information set, behind those for what is done there."""
-    own = situation(label, game)
-    shown = f" at {shortened(printable(label), _LONGEST_LABEL)}" if label else ""
-    return f" with {own.private} {own.history}" if own.private else shown
+    tree, label = game.tree, game.tree.infoset_labels[i]
+    if (own := situation(label, game)).private:
+        return f" with {own.private} {own.history}"
+    if any(map(str.isalnum, label)):
+        return f" at {shortened(printable(label), _LONGEST_LABEL)}"
+    place = int(np.count_nonzero(tree.infoset_player[:i] == tree.infoset_player[i]))
+    if np.count_nonzero(tree.infoset_player == tree.infoset_player[i]) == 1:
+        return ""
+    if i == tree.infoset[0]:
+        return f" {AT_START}"
+    number = f"{_ORDINALS[place]} set" if place < len(_ORDINALS) else f"set {place + 1}"
+    return f" at {printable(tree.players[tree.infoset_player[i]])}'s {number}"
 
 
 class _Table:
@@ -186,6 +204,9 @@ class _Table:
     def clauses(self, at: int, subjects: Sequence[_Subject], digits: int) -> Iterator[Clause]:
         """Yield the clauses that hold in a cluster; frequencies have so many digits."""
         for own in subjects:
+            if own.verbs:
+                yield from self._two(at, own, digits)
+                continue
             for text, *facts in self._statements(at, own, digits):
                 yield Clause(f"{own.player} {text}", own.player, own.actions, *facts)
 
@@ -200,14 +221,34 @@ class _Table:
             yield f"always {text}", 1 - NEGLIGIBLE, 1.0, out, 0
         elif most <= NEGLIGIBLE:
             out = np.fmax.reduce(low, axis=1) > CLEAR
-            yield f"never {text}", 0.0, NEGLIGIBLE, out, 1
+            yield f"never {text}", 0.0, NEGLIGIBLE, out, 2
         elif len(own.actions) == 1 and least > CLEAR and most < 1 - CLEAR:
             out = ((high <= NEGLIGIBLE) | (low >= 1 - NEGLIGIBLE))[:, 0]
-            yield f"at times {text}", CLEAR, 1 - CLEAR, out, 2
+            yield f"at times {text}", CLEAR, 1 - CLEAR, out, 3
             value, half = round((least + most) / 2, digits), 0.5 * 10.0**-digits
             if value - half <= least and most <= value + half:
                 out = ((low > value + 2 * half) | (high < value - 2 * half))[:, 0]
-                yield f"{text} {value:g} of the time", value - half, value + half, out, 3
+                yield f"{text} {value:g} of the time", value - half, value + half, out, 4
+
+    def _two(self, at: int, own: _Subject, digits: int) -> Iterator[Clause]:
+        """Yield what is played at an information set if that is two actions of more."""
+        low, high = self.low[:, own.actions], self.high[:, own.actions]
+        played = np.flatnonzero(high[at] > NEGLIGIBLE)
+        if len(played) != 2 or not self.reached[at, own.actions].all():
+            return
+        low, high, half = low[:, played], high[:, played], 0.5 * 10.0**-digits
+        share = round(float(low[at, 0] + high[at, 0]) / 2, digits)
+        values = np.array([share, 1 - share])
+        ends = values - half, values + half
+        if low[at].min() > CLEAR and np.all((ends[0] <= low[at]) & (high[at] <= ends[1])):
+            out = np.any((low > values + 2 * half) | (high < values - 2 * half), axis=1)
+            one, other = (own.verbs[k] for k in played)
+            often = "each half" if share == 0.5 else f"the first {share:g}"
+            other = other.removeprefix("plays ") if one.startswith("plays ") else other
+            text = f"{own.player} {one} or {other}{own.where}, {often} of the time"
+            actions = tuple(own.actions[k] for k in played)
+            least, most = (tuple(end.tolist()) for end in ends)
+            yield Clause(text, own.player, actions, least, most, out, _TWO)
 
 
 def _apart(
@@ -249,7 +290,7 @@ def _deterrents(game: Game, members: Sequence[BehaviorProfile], room: int) -> It
         kept = own.start + int(played[:, own].min(axis=0).argmax())
         least, name = float(played[:, kept].min()), tree.players[who]
         share, is_sure = math.floor(100 * least + NEGLIGIBLE) / 100, least >= 1 - NEGLIGIBLE
-        where = _where(tree.infoset_labels[i], game)
+        where = _where(i, game)
         verb = printable(deed(tree.infoset_actions[i][kept - own.start], game))
         often = f"always {verb}" if is_sure else f"{verb} at least {share:g} of the time"
         text = f"if ever{where}, {printable(name)} {often}"
@@ -282,7 +323,7 @@ def _payoff_clauses(
             if least <= low[at, player] and high[at, player] <= most:
                 out = (low[:, player] > most + half) | (high[:, player] < least - half)
                 text = f"{printable(name)} gets {value:g}"
-                yield Clause(text, name, (), least, most, out, 4)
+                yield Clause(text, name, (), least, most, out, 5)
 
 
 def _alone(known: Sequence[Clause]) -> tuple[Clause, ...] | None:
@@ -290,7 +331,13 @@ def _alone(known: Sequence[Clause]) -> tuple[Clause, ...] | None:
     chosen = list[Clause]()
     for player in dict.fromkeys(clause.player for clause in known):
         about = (clause for clause in known if clause.player == player)
-        own = min(about, key=lambda c: (-len(c.actions), _TELLING.index(c.rank), len(c.text)))
+        own = min(about, key=_first_of_all)
         if not chosen or len(text_of([*chosen, own])) <= LONGEST:
             chosen.append(own)
     return tuple(chosen) or None
+
+
+def _first_of_all(clause: Clause) -> tuple[int, int, int]:
+    """Sort key of what is told first: about most information sets, then more, then in short."""
+    sets = 1 if clause.rank == _TWO else len(clause.actions)
+    return -sets, _TELLING.index(clause.rank), len(clause.text)

@@ -46,10 +46,12 @@ class ProofSummary(NamedTuple):
     ----------
     known : names of the known sets
     nodes : number of nodes of each kind
+    replaced : number of actions in whose place another one is played in the cases
     """
 
     known: tuple[str, ...]
     nodes: Mapping[str, int]
+    replaced: int = 0
 
 
 class _Case(NamedTuple):
@@ -93,18 +95,22 @@ class _Checker:
         starts, self.above = tree.action_start.tolist(), tree.infoset_parent.tolist()
         self.blocks = [range(*starts[i : i + 2]) for i in range(self.sets)]
         self.set_of = [i for i, block in enumerate(self.blocks) for _ in block]
-        self.weights: list[Polynomial] = []
-        for above, block in zip(self.above, self.blocks, strict=True):  # those above come first
-            others: list[Polynomial] = [{(a,): 1} for a in block[1:]]
-            whole = ONE if above < 0 else self.weights[above]
-            self.weights += [self._sum([(1, whole), *((-1, each) for each in others)]), *others]
         self.known: list[list[tuple[str, Form]]] = []
+        self.replaced: dict[int, int] = {}  # action by set
         self.products: dict[str, Polynomial] = {}
-        self._evaluate()
 
     def _evaluate(self) -> None:
-        """Unit, gaps and totals, by a walk from each terminal to the root."""
+        """Weights; then unit, gaps and totals, by a walk from each terminal to the root."""
         tree, players = self.tree, self.tree.n_players
+        self.weights: list[Polynomial] = [{} for _ in range(self.actions)]  # 0 if replaced
+        self.variables: set[int] = set()
+        for i, above in enumerate(self.above):  # those above come first
+            first, *others = (a for a in self.blocks[i] if a != self.replaced.get(i))
+            self.variables |= {*others}
+            for a in others:
+                self.weights[a] = {(a,): 1}
+            whole = ONE if above < 0 else self.weights[above]
+            self.weights[first] = self._sum([(1, whole), *((-1, self.weights[a]) for a in others)])
         fields = tree.parent, tree.player, tree.move, tree.infoset, tree.chance
         parent, mover, move, infoset, chance = (each.tolist() for each in fields)
         numerators, denominator = tree.payoffs.rational()
@@ -148,7 +154,8 @@ class _Checker:
         lines, number = _lines(file), 1
         try:
             names = self._header(next(lines, None))
-            waiting = {(-1, 0): self._settled(_Case(), range(self.sets))}
+            root = _Case(out=frozenset(self.replaced.values()))
+            waiting = {(-1, 0): self._settled(root, range(self.sets))}
             counts: Counter[str] = Counter(dict.fromkeys(KINDS, 0))
             for line in lines:
                 number += 1
@@ -160,21 +167,24 @@ class _Checker:
                 _demand(same, f"the totals are {totals}")
                 _demand(not waiting, f"cases are missing: {sorted(waiting)[:3]} (node, case)")
                 _demand(next(lines, None) is None, "something follows the totals")
-                return ProofSummary(names, dict(counts))
+                return ProofSummary(names, dict(counts), len(self.replaced))
             raise ProofError("the file ends without its totals")
         except ProofError as error:
             raise ProofError(f"line {number}: {error}") from None
 
     def _header(self, header: Any) -> tuple[str, ...]:
         """Check the first line against the game; names of the known sets."""
+        _demand(isinstance(header, dict), "no header")
+        self._replace(_list(header.get("replaced", [])))
+        self._evaluate()
         facts: dict[str, Any] = {"format": "eqbench.proof/1", "content": content(self.tree)}
         facts |= {"players": self.tree.n_players, "sets": self.sets, "actions": self.actions}
         facts |= {"terminals": self.tree.n_terminals, "unit": str(self.unit)}
-        _demand(isinstance(header, dict), "no header")
         for name, value in facts.items():
             same = header.get(name) == value and type(header[name]) is type(value)
             _demand(same, f"{name} is {header.get(name)!r}; that of the game is {value!r}")
-        _demand(set(header) == {*facts, "game", "known"}, "the header has other fields")
+        fields = set(header) - {"replaced"}
+        _demand(fields == {*facts, "game", "known"}, "the header has other fields")
         names = []
         for known in _list(header["known"]):
             _demand(isinstance(known, dict) and set(known) == {"name", "rows"}, "bad known set")
@@ -186,7 +196,34 @@ class _Checker:
             fit = rows and all(sign in ("0", "+0") for sign, _ in rows)
             _demand(fit, f"bad conditions of the known set {names[-1]}")
             self.known.append([(sign, self._form(form)) for sign, form in rows])
+        text = " ".join(name for rows in self.known for _, form in rows for name in form)
+        named = {self.set_of[int(action)] for action in re.findall(r"w(\d+)", text)}
+        touched = named & self.replaced.keys()
+        _demand(not touched, f"known sets depend on sets with a replaced action: {touched}")
         return tuple(names)
+
+    def _replace(self, pairs: list[Any]) -> None:
+        """Check that the second action ends the game better for its player, worse for others."""
+        tree, payoffs = self.tree, self.tree.payoffs.rational()[0].tolist()
+        ends = dict(zip(tree.terminals.tolist(), payoffs, strict=True))
+        after: list[dict[int, Any]] = [{} for _ in range(self.actions)]  # payoffs by node before
+        for node, above in enumerate(tree.parent.tolist()):
+            if node and tree.player[above] != CHANCE:
+                action = self.blocks[tree.infoset[above]][tree.move[node]]
+                after[action][above] = ends.get(node)
+        for worse, better in (map(_whole, _list(pair, 2)) for pair in pairs):
+            _demand(0 <= worse < self.actions, f"there is no action {worse}")
+            infoset = self.set_of[worse]
+            player = int(tree.infoset_player[infoset])
+            _demand(better in self.blocks[infoset], f"{worse} and {better} are of different sets")
+            _demand(infoset not in self.replaced, f"two actions of set {infoset} are replaced")
+            for node, low in after[worse].items():
+                high = after[better][node]
+                _demand(low and high, f"action {worse} or {better} does not end the game")
+                gains = [b - a for a, b in zip(low, high, strict=True)]
+                fits = gains.pop(player) > 0 and max(gains, default=0) <= 0
+                _demand(fits, f"action {better} is no replacement of action {worse}")
+            self.replaced[infoset] = worse
 
     def _node(self, line: Any, number: int, waiting: dict[tuple[int, int], _Case]) -> str:
         """Check a node; its cases wait for the lines that treat them."""
@@ -226,8 +263,7 @@ class _Checker:
 
     def _blow(self, case: _Case, number: int, value: Any) -> list[_Case]:
         actions, sets = map(_list, _list(value, 2))
-        variables = {a for block in self.blocks for a in block[1:]}
-        _demand(all(_whole(a) in variables for a in actions), "an action is no variable")
+        _demand(all(_whole(a) in self.variables for a in actions), "an action is no variable")
         _demand(all(0 <= _whole(i) < self.sets for i in sets), "there is no such set")
         sets = [self.actions + i for i in sets]
         earlier = [v for own in case.blows.values() for v in (*own[0], *own[1])]

@@ -1,8 +1,7 @@
 """Known sets of equilibria as forms in weights, and the splits with which a search begins.
 
-``known.json`` has them for games by their solver's names, or for some of them (``games``); the
-first that fits counts. The sets of three-player Kuhn poker say what Tables 2 and 3 of Szafron et
-al. 2013 say about the path of play; that of the whole game is as much as is proved of it.
+``known.json`` has them by the source of the published equilibria. The sets of three-player Kuhn
+poker say what Tables 2 and 3 of Szafron et al. 2013 say about the path of play.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ def known_sets(game: Game) -> tuple[list[Known], list[Split]]:
         published = _read(Path(eqbench.equilibria.__file__).parent / "data" / entry["published"])
         for part in published:
             name = part["contents"].get(mark) if part["source"].startswith(entry["source"]) else ""
-            if name and name in entry.get("games", [name]):
+            if name:
                 names = _names(game, part["variables"])
                 if names is None:
                     continue

@@ -7,10 +7,12 @@ Statuses, splits, blow-ups and the lines that are written are those of
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from itertools import permutations
 from random import Random
 from typing import Any
 
@@ -21,7 +23,15 @@ from eqbench.model.inspection import payoff_bounds
 from eqbench.model.tree import GameTree
 from eqbench.proofs.known import Known, Split, known_sets
 from eqbench.proofs.relaxation import Point, Relaxation
-from eqbench.proofs.rows import Algebra, Case, Certificate, Form, Sign, combination, content_hash
+from eqbench.proofs.rows import (
+    Algebra,
+    Case,
+    Certificate,
+    Form,
+    Sign,
+    combination,
+    content_hash,
+)
 
 FORMAT = "eqbench.proof/1"
 KINDS = ("branch", "split", "blow", "closed", "known", "face")
@@ -98,9 +108,10 @@ class Prover:
         *,
         most_terms: int = 20_000,
     ) -> None:
-        self.algebra = Algebra.of(game, most_terms)
         self.known, self.splits, self.is_over = known, splits, is_over
         tree = game.tree
+        self.replaced = _replaceable(tree, known) if known and tree.exact else []
+        self.algebra = Algebra.of(game, most_terms, [worse for worse, _ in self.replaced])
         header = {
             "format": FORMAT,
             "game": game.spec,
@@ -115,6 +126,8 @@ class Prover:
                 for each in known
             ],
         }
+        if self.replaced:
+            header["replaced"] = self.replaced
         self.proof = Proof(header)
         self._extra = [form for each in known for _, form in each.rows]
         self._extra += _products(known, self.algebra)
@@ -179,7 +192,8 @@ class Prover:
         return {**found, "seconds": mean * each_s, "bytes": size / len(descents)}
 
     def _root(self) -> _Open:
-        case = Case().settle(self.algebra.tree, None)
+        out = frozenset(worse for worse, _ in self.replaced)
+        case = Case(out).settle(self.algebra.tree, None)
         return _Open(-1, 0, case, Relaxation(self.algebra, case, self._extra))
 
     # -- one node -----------------------------------------------------------------------------
@@ -320,9 +334,10 @@ class Prover:
         found: dict[tuple[int, str], list[int]] = {}
         for infoset in range(tree.n_infosets):
             if tree.infoset_parent[infoset] < 0:
-                for move, label in enumerate(tree.infoset_actions[infoset][1:], 1):
-                    key = int(tree.infoset_player[infoset]), label
-                    found.setdefault(key, []).append(self._start[infoset] + move)
+                for action, label in enumerate(tree.infoset_actions[infoset], self._start[infoset]):
+                    if self.algebra.weight[action] == {(action,): 1}:
+                        key = int(tree.infoset_player[infoset]), label
+                        found.setdefault(key, []).append(action)
         for weights in found.values():
             if len(weights) > 1 and self._behind(weights):
                 return weights
@@ -364,6 +379,32 @@ def _dominated(tree: GameTree) -> list[int]:
             least, most = np.delete(worst, move, axis=1), best[:, [move]]
             if ((least >= most).all(axis=0) & (least > most).any(axis=0)).any():
                 found.append(int(tree.action_start[infoset]) + move)
+    return found
+
+
+def _replaceable(tree: GameTree, known: Sequence[Known]) -> list[list[int]]:
+    """Pairs of actions that end the game, the second better for its player, for others no better.
+
+    One pair at most of a set, and none of a set that known sets depend on.
+    """
+    names = [name for each in known for _, form in each.rows for name in form]
+    used = {int(tree.action_infoset[int(a)]) for a in re.findall(r"w(\d+)", " ".join(names))}
+    first, payoffs = tree.first_children(), tree.payoffs.rational()[0]
+    values = np.zeros((tree.n_nodes, tree.n_players), dtype=payoffs.dtype)
+    values[tree.terminals] = payoffs
+    found: list[list[int]] = []
+    for infoset, player in enumerate(tree.infoset_player.tolist()):
+        start, end = tree.action_start[infoset : infoset + 2].tolist()
+        nodes = first[np.flatnonzero(tree.infoset == infoset)]
+        for worse, better in permutations(range(end - start), 2) if infoset not in used else ():
+            pair = nodes + worse, nodes + better
+            gains = values[pair[1]] - values[pair[0]]
+            own = gains[:, player].copy()
+            gains[:, player] = 0
+            is_end = all(np.isin(each, tree.terminals).all() for each in pair)
+            if is_end and (own > 0).all() and (gains <= 0).all():
+                found.append([start + worse, start + better])
+                break
     return found
 
 

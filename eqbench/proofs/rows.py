@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -86,8 +86,11 @@ class Algebra:
     unit: int
 
     @classmethod
-    def of(cls, game: Game, most_terms: int = 20_000) -> Algebra:
-        """Multiply out the payoffs of a game; UsageError if inexact or too many."""
+    def of(cls, game: Game, most_terms: int = 20_000, replaced: Collection[int] = ()) -> Algebra:
+        """Multiply out the payoffs of a game; UsageError if inexact or too many.
+
+        The weight of `replaced` actions, at most one of each set, is 0.
+        """
         tree = game.tree
         if not tree.exact:
             raise UsageError(
@@ -98,11 +101,11 @@ class Algebra:
         weight: list[Polynomial] = [{}] * tree.n_actions
         start, above = tree.action_start.tolist(), tree.infoset_parent.tolist()
         for infoset in range(tree.n_infosets):
-            first, end = start[infoset], start[infoset + 1]
+            first, *free = (a for a in range(*start[infoset : infoset + 2]) if a not in replaced)
             parent = weight[above[infoset]] if above[infoset] >= 0 else ONE
-            for action in range(first + 1, end):
+            for action in free:
                 weight[action] = {(action,): 1}
-            rest = [(-1, weight[action]) for action in range(first + 1, end)]
+            rest = [(-1, weight[action]) for action in free]
             weight[first] = combination([(1, parent), *rest])
         merged = _terminals(tree)
         terms = sum(math.prod(len(weight[q]) for q in key if q >= 0) for key in merged)

@@ -7,7 +7,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from eqbench.errors import SpecError, counted, first_of
-from eqbench.report.naming import FoundEquilibrium, equilibria, found, is_cluster, places
+from eqbench.report.naming import (
+    FoundEquilibrium,
+    equilibria,
+    found,
+    is_cluster,
+    is_imperfect,
+    places,
+)
 from eqbench.report.recall import FEWEST_GAMES, recalls
 from eqbench.report.trials import (
     STATUSES,
@@ -24,6 +31,7 @@ from eqbench.text import printable, seconds, small
 
 MOST_GAMES, MOST_RANKED = 5, 10  # games that have a sentence each; solvers with their ranks
 MOST_LINES = 40  # of an overview of games
+NOTHING = "no equilibrium was identified"
 # Solvers that set out on the same branch, and the regrets by which payoffs of ends may differ.
 TRACERS = (
     {"name": "logit", "form": "agent", "prior": "uniform"},
@@ -59,16 +67,20 @@ def answer(entries: Sequence[RunCell], planned: int = 0) -> tuple[str, ...]:
 def overview(games: Sequence[tuple[str, Sequence[RunCell]]]) -> Iterator[str]:
     """Yield who found what in each of many games, and how many solvers reached the target."""
     for title, game in games[:MOST_LINES]:
-        ran, texts = trials(began(game)), []
-        for item in equilibria(game):
-            names = dict.fromkeys(entry.solver for entry, _ in item.cells)
-            texts += [f"{item.words or item.title} ({first_of([*names], 6)})"] * (not item.is_near)
+        ran = trials(began(game))
+        texts = [f"{each} ({first_of(names, 6)})" for each, names in finders(game)]
         ok = sum(own.ok == len(own.entries) for own in ran)
         texts[4:] = [f"{len(texts) - 4} more"] * (len(texts) > 4)
-        found = " | ".join(texts) or "no equilibrium was identified"
+        found = " | ".join(texts) or NOTHING
         yield f"{title.partition(' = ')[0]} ({ok} of {len(ran)} solvers ok): {found}"
     if len(games) > MOST_LINES:
         yield f"and {counted(len(games) - MOST_LINES, 'more game')}"
+
+
+def finders(game: Sequence[RunCell]) -> list[tuple[str, list[str]]]:
+    """Return the equilibria that were found in a game, in words, each with its solvers."""
+    found = (item for item in equilibria(game) if not item.is_near)
+    return [(i.words or i.title, [*dict.fromkeys(e.solver for e, _ in i.cells)]) for i in found]
 
 
 def _reached(games: Sequence[Sequence[RunCell]]) -> str:
@@ -81,7 +93,7 @@ def _reached(games: Sequence[Sequence[RunCell]]) -> str:
     if not targets[0]:
         what = f"ended ok ({'not all had a' if targets[-1] else 'there was no'} target)"
     if len(games) > 1:
-        text, fastest = _ranked(games, what)
+        text, fastest, idle = _ranked(games, what)
     else:
         always = [own for own in solvers if own.ok == len(own.entries)]
         some = sum(own.ok > 0 for own in solvers) - len(always)
@@ -91,11 +103,15 @@ def _reached(games: Sequence[Sequence[RunCell]]) -> str:
         if len(cells) > len(solvers):
             text += f" in every cell{f', {some} in some' * (some > 0)}"
             text += f" ({ok} of {len(cells)} cells in all)"
-        times = ((time, own) for own in always if (time := own.time_to()) is not None)
+        idle = [own.solver for own in always if own.is_at_start]
+        away = [own for own in always if not own.is_at_start]
+        times = ((time, own) for own in away if (time := own.time_to()) is not None)
         firsts = sorted((time, own.solver, own.ok) for time, own in times)[:1]
         fastest = [f"{each} ({seconds(t)}{f', median of {n}' * (n > 1)})" for t, each, n in firsts]
     if fastest:
         text += f"; fastest{' to it' * bool(targets[0])}: {first_of(fastest, MOST_RANKED)}"
+    if idle:
+        text += f"; at it from the start (not counted): {first_of(idle)}"
     if not ok:
         sound = trials(e for e in cells if e.record.status not in ("crashed", "refuted"))
         closest = sorted((own.best, own.solver) for own in sound if own.best is not None)
@@ -103,8 +119,8 @@ def _reached(games: Sequence[Sequence[RunCell]]) -> str:
     return f"{text}."
 
 
-def _ranked(games: Sequence[Sequence[RunCell]], what: str) -> tuple[str, list[str]]:
-    """Return on how many games each solver did `what`, the best first, and who was fastest."""
+def _ranked(games: Sequence[Sequence[RunCell]], what: str) -> tuple[str, list[str], list[str]]:
+    """Return on how many games each solver did `what`, who was fastest, and who began there."""
     ranks = standings(games)
     first, *others = ranks
     most = " in most cells" * (sum(own.taken for own in ranks) < sum(map(len, games)))
@@ -114,11 +130,13 @@ def _ranked(games: Sequence[Sequence[RunCell]], what: str) -> tuple[str, list[st
     listed = [f"{own.solver} on {own.solved} of {own.taken}" for own in others]
     won = sorted(ranks, key=lambda own: -own.fastest)
     fastest = [f"{own.solver} on {counted(own.fastest, 'game')}" for own in won if own.fastest]
+    idle = [f"{own.solver} on {counted(own.at_start, 'game')}" for own in ranks if own.at_start]
     text += f"{', ' * bool(listed)}{first_of(listed, MOST_RANKED)}"
     unsolved = [own[0].record.game for own in games if not Trials(own).ok]
     return (
         f"{text}{f', none on {first_of(unsolved)}' if unsolved and first.solved else ''}",
         fastest,
+        idle,
     )
 
 
@@ -157,7 +175,8 @@ def _of_all(games: Sequence[Sequence[RunCell]]) -> Iterator[str]:
         if (number := max((own.games for own in ranks), default=0)) >= FEWEST_GAMES:
             listed = [f"{own.solver} found {sum(own.found)} of {sum(own.of)}" for own in ranks]
             where = f"On {number} games whose equilibria are all known"
-            yield f"{where} {first_of(listed, MOST_RANKED)}."
+            single = ", at most one on each" * all(max(own.found) <= 1 for own in ranks)
+            yield f"{where} {first_of(listed, MOST_RANKED)}{single}."
         return
     finders: dict[str, set[int]] = {}
     whole, what = 1, ""
@@ -180,15 +199,19 @@ def _of_all(games: Sequence[Sequence[RunCell]]) -> Iterator[str]:
 
 
 def _incredible(games: Sequence[Sequence[RunCell]]) -> Iterator[str]:
-    """Yield which cells that are ok play what no belief supports at some information sets."""
-    cells = []
+    """Yield which cells that are ok play what no belief supports, or are not subgame-perfect."""
+    cells, imperfect = list[str](), list[str]()
     for entry in (entry for game in games for entry in game if entry.record.status == "ok"):
-        first = entry.record.equilibria[:1]
-        if (known := first[0].credible if first else None) and known["credible"] < known["sets"]:
-            where = f" on {entry.record.game}" if len(games) > 1 else ""
-            cells.append(f"{entry.solver}{where} ({known['credible']} of {known['sets']} sets)")
+        for first in entry.record.equilibria[:1]:
+            name = f"{entry.solver}{f' on {entry.record.game}' * (len(games) > 1)}"
+            known = first.credible
+            if known and known["credible"] < known["sets"]:
+                cells.append(f"{name} ({known['credible']} of {known['sets']} sets)")
+            imperfect += [name] * is_imperfect(first)
     if cells:
         yield f"Not credible at all information sets: {first_of([*dict.fromkeys(cells)])}."
+    if imperfect:
+        yield f"Not subgame-perfect: {first_of([*dict.fromkeys(imperfect)])}."
 
 
 def _missed(games: Sequence[Sequence[RunCell]]) -> Iterator[str]:

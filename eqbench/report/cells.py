@@ -38,6 +38,7 @@ from eqbench.report.played import played_table
 from eqbench.report.recall import recall_table
 from eqbench.report.rows import EXACT_ZERO, FORMATS, RUN, SOLVER, Cell, Column, Report, Row, Table
 from eqbench.report.trials import (
+    AT_START,
     INTERVAL,
     STATUSES,
     TRIAL,
@@ -211,8 +212,11 @@ def cell_table(
     others = sorted({name for own in texts for name in own} - CELLS.keys())
     verdicts = {name: Column(name, "verdict", dispensable=4) for name in others}
     for name, column in (CELLS | verdicts).items():
-        if name == "equilibrium":
-            column = replace(column, notes=marks(found))
+        own_notes = marks(found) if name == "equilibrium" else ()
+        if name in ("payoffs", "credible"):
+            written = (row.cell(column).text.partition(",")[0] for row in rows)
+            own_notes = marks(written, "verdicts")
+        column = replace(column, notes=(*column.notes, *own_notes))
         if name in view.columns:
             columns.append(replace(column, dispensable=0))
         elif not view.columns:
@@ -318,6 +322,8 @@ def _remarks(entry: RunCell) -> Iterator[tuple[str, str]]:
     else:
         if record.status != "ok":
             yield record.status, f" – {clause}" if clause else ""
+        if entry.is_at_start:
+            yield AT_START, ""
         if sign := {"max": "<=", "min": ">="}.get(str(record.statistics.get("sense"))):
             figures = (record.statistics.get(name) for name in ("objective", "bound"))
             # infinity is a text

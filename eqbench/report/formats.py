@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from markupsafe import Markup
-from rich.cells import cell_len
 
 from eqbench.report import read_data, templates
 from eqbench.report.rows import Column, Report, Row, Table
@@ -63,6 +62,8 @@ def for_latex(text: str) -> str:
 
 def _aligned(table: Table) -> Markup:
     """Lines of a table for Markdown that is readable as plain text too."""
+    from rich.cells import cell_len
+
     columns = []
     for column in table.columns:
         texts = [_for_markdown(column.title) + column.unit]

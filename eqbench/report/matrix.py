@@ -15,6 +15,7 @@ from eqbench.errors import UsageError, counted
 from eqbench.report.naming import equilibria
 from eqbench.report.rows import FORMATS, Cell, Column, Number, Row, Table
 from eqbench.report.trials import (
+    AT_START,
     NEGLIGIBLE,
     STATUSES,
     RunCell,
@@ -41,6 +42,7 @@ _OTHERS = {
     UNSUPPORTED: "the solver does not take the game",
     BROKEN: "failed, crashed or refuted",
 }
+BEGAN_THERE = "°"  # after a time that is not compared
 SOLVED, IN_ALL, BEST = "games solved", "in all", "best or tied"
 _UNTRUSTED = ("crashed", "refuted")
 _FACTS = (("", "processor", ""), ("", "cores", " cores"), ("eqbench ", "eqbench", ""))
@@ -100,6 +102,7 @@ def _measured(entries: Sequence[RunCell], what: str) -> dict[str, Cell]:
     found = [item for item in equilibria(entries) if not item.is_near]
     values: dict[str, float | None] = {}
     marks: dict[str, str] = {}
+    idle = set()
     for own in trials(entries):
         statuses = {entry.record.status for entry in own.entries}
         sound = [entry for entry in own.entries if entry.record.status not in _UNTRUSTED]
@@ -109,16 +112,19 @@ def _measured(entries: Sequence[RunCell], what: str) -> dict[str, Cell]:
             "regret": statistics.median(regrets) if regrets else None,
             "found": sum(bool(item.by(own.solver)) for item in found) or None,
         }[what]
+        idle |= {own.solver} if what == "time" and own.is_at_start else set()
         is_broken = any(STATUSES[status]["tone"] == "bad" for status in statuses)
         never_ran = NOT_RUN if statuses <= {*NEVER_RAN, "interrupted"} else ""
         mark = UNSUPPORTED if statuses == {"unsupported"} else never_ran
         marks[own.solver] = mark or (BROKEN if is_broken else MISSED)
     write = FORMATS[_MEASURES[what][0]]
-    known = [max(value, NEGLIGIBLE) for value in values.values() if value is not None]
+    known = [max(v, NEGLIGIBLE) for s, v in values.items() if v is not None and s not in idle]
     best = write((max if what == "found" else min)(known)) if known else ""
     return {
         solver: Cell(marks[solver], None)
         if value is None
+        else Cell(write(value) + BEGAN_THERE, value, mark=BEGAN_THERE)
+        if solver in idle
         else Cell(write(value), value, strong=write(max(value, NEGLIGIBLE)) == best)
         for solver, value in values.items()
     }
@@ -137,6 +143,8 @@ def _caption(
         reached = reached or "they ended ok, without a target"
     words, dash = _MEASURES[what][1:]
     marks = [f"{mark} {text}" for mark, text in ({MISSED: dash} | _OTHERS).items() if mark in shown]
+    if any(text.endswith(BEGAN_THERE) for text in shown):
+        marks.append(f"{BEGAN_THERE} {AT_START}, and not compared")
     median = ", median over seeds" * (medians and what != "found")
     yield f"{words.format(target=reached)}{median}; best in bold{'; '.join(['', *marks])}."
     hosts: list[Mapping[str, Any]] = [host for run in runs for host in run.hosts.values()]

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import zip_longest
 from typing import Any
 
@@ -34,7 +34,7 @@ from eqbench.verdict import credible_text
 
 Identity = Mapping[str, Any]  # as an IdentityRecord has it
 
-NEAR, LOOSE = "≈", "*"
+NEAR, LOOSE, IMPERFECT = "≈", "*", "†"
 _CLUSTER = "cluster:"
 _SYMBOLS = {"alpha": "α", "beta": "β"}
 # The members of a family that their names do not sort, by the probability c11.
@@ -119,16 +119,29 @@ def payoff_ranges(members: Sequence[EquilibriumRecord]) -> list[float | str]:
 
 def credible_range(members: Sequence[EquilibriumRecord]) -> str | None:
     """Credible sets of some equilibria, from the least to the most; None if none was judged."""
-    known = sorted((c["credible"], credible_text(c)) for own in members if (c := own.credible))
+    known = sorted((c["credible"], _credible(own)) for own in members if (c := own.credible))
     if known and known[0][0] < known[-1][0]:
-        return f"{known[0][0]}…{known[-1][1].partition(',')[0]}"
+        sign = IMPERFECT * any(is_imperfect(own) for own in members)
+        return f"{known[0][0]}…{known[-1][1].partition(',')[0].removesuffix(IMPERFECT)}{sign}"
     return known[0][1] if known else None
 
 
-def marks(labels: Iterable[str]) -> tuple[str, ...]:
-    """Explanations of the marks and of the clusters that occur in labels."""
+def is_imperfect(item: EquilibriumRecord) -> bool:
+    """Whether players gain in some subgame, as far as that was judged."""
+    subgames = item.kind["subgame_perfect"] if item.kind else None
+    return subgames is not None and subgames["perfect"] < subgames["proper"]
+
+
+def _credible(item: EquilibriumRecord) -> str:
+    """How far a profile is credible, with a mark if it is not subgame-perfect."""
+    count, comma, worst = credible_text(item.credible).partition(",")
+    return f"{count}{IMPERFECT * is_imperfect(item)}{comma}{worst}"
+
+
+def marks(labels: Iterable[str], where: str = "marks") -> tuple[str, ...]:
+    """Explanations of the marks and of the clusters in labels, or of those in `verdicts`."""
     text = " ".join(labels)
-    known = read_data("profile")["marks"].items()
+    known = read_data("profile")[where].items()
     return tuple(dict.fromkeys(meaning for mark, meaning in known if mark in text))
 
 
@@ -205,7 +218,7 @@ def identity_text(identity: Identity | None, where: str | None = None, times: in
 
 def verdict_texts(item: EquilibriumRecord) -> dict[str, str]:
     """Text of each verdict on a candidate that has a column, by the name of the column."""
-    credible = {} if item.credible is None else {"credible": credible_text(item.credible)}
+    credible = {} if item.credible is None else {"credible": _credible(item)}
     others = {
         name: shortened(printable(own["label"]))
         for name, own in item.verdicts.items()
@@ -237,6 +250,15 @@ class FoundEquilibrium:
         """All candidates, the best first."""
         members = (item for _, own in self.cells for item in own)
         return sorted(members, key=lambda item: item.max_regret)
+
+    @cached_property
+    def ranked(self) -> list[tuple[RunCell, EquilibriumRecord]]:
+        """A candidate of each cell, by which to show it; what rounding leaves decides nothing.
+
+        Those at the target stand first, of these the credible ones, then those as published.
+        """
+        known = [(cell, min(own, key=partial(_rank, cell))) for cell, own in self.cells]
+        return sorted(known, key=lambda each: _rank(*each))
 
     @cached_property
     def where(self) -> str:
@@ -272,6 +294,15 @@ class FoundEquilibrium:
         return [own for entry, own in self.cells if entry.solver == solver]
 
 
+def _rank(entry: RunCell, item: EquilibriumRecord) -> tuple[bool, float, bool, bool, float]:
+    """Sort key of a candidate among those of an equilibrium, the one to show first."""
+    judged, identity = item.credible, item.identity
+    credible = judged["credible"] / judged["sets"] if judged and judged["sets"] else 0.0
+    regret = max(item.max_regret, NEGLIGIBLE)
+    is_off = regret > max(entry.record.target or 0.0, NEGLIGIBLE)
+    return is_off, -credible, is_imperfect(item), not (identity and identity["strict"]), regret
+
+
 def equilibria(entries: Sequence[RunCell]) -> list[FoundEquilibrium]:
     """Equilibria that the cells of a game found, and those that they only came near.
 
@@ -298,8 +329,15 @@ def equilibria(entries: Sequence[RunCell]) -> list[FoundEquilibrium]:
 
 
 def counts(entries: Iterable[RunCell]) -> dict[str, int]:
-    """Number of cells that found each equilibrium, in the order of the names."""
-    names = (name for entry in entries for name in found(entry.record))
+    """Number of cells that found each equilibrium, in the order of the names.
+
+    Clusters of several games, each of which has its own numbers, count together.
+    """
+    known = [
+        (entry.record.game_identity, name) for entry in entries for name in found(entry.record)
+    ]
+    is_one = len({game for game, _ in known}) < 2
+    names = (name if is_one or not is_cluster(name) else "clusters" for _, name in known)
     return Counter(sorted(names, key=order))
 
 

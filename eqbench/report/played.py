@@ -7,86 +7,146 @@ information set.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain, compress, islice, pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
-from eqbench.documents import decode, read_file
-from eqbench.errors import EqbenchError
 from eqbench.model.inspection import infoset_reach
-from eqbench.model.profile import frequency_of
-from eqbench.model.profile_json import ProfileDocument
 from eqbench.model.tree import FloatArray
 from eqbench.report.known import small_game
-from eqbench.report.naming import FoundEquilibrium
-from eqbench.report.profile_picture import DIFFERENT, blocks, most_reached, sets_of
+from eqbench.report.naming import FoundEquilibrium, spread
+from eqbench.report.profile_picture import DIFFERENT, Block, blocks, most_reached, sets_of
 from eqbench.report.rows import Column, Row, Table
 from eqbench.report.tree_drawing import NEGLIGIBLE
-from eqbench.report.trials import RunCell
-from eqbench.store.schema import EquilibriumRecord
 from eqbench.text import printable, shortened
 
 MOST_EQUILIBRIA, MOST_ROWS = 4, 24
+_MOST_MEMBERS = 50  # of an equilibrium, the profiles of which are compared
 _LONGEST = 40  # characters of a label
-_READ = "How often each is done, in the profile of each equilibrium that has the least max regret"
-_OFF, _MORE = "(…) where play never gets", "{:,} more situations: eqbench show RUN CELL --all"
+_READ = "How often each is done, in one found member of each, where possible a credible one"
+_MARKS = {"(": "(…) where play never gets", "!": "! no choice there", "–": "– not possible"}
+_MORE = "{:,} more rows: eqbench show RUN CELL --all"
 _HEAD = [Column("player", identifies=True), Column("situation", identifies=True)]
-_DIFFERS = Column("≠", notes=("≠ they differ there",))
+_DIFFERS = Column("≠", notes=("≠ all found members of one do so more often than all of another",))
 
 
 def played_table(found: Sequence[FoundEquilibrium]) -> Table | None:
-    """Table of what the best stored profile of each of some equilibria of a small game plays."""
+    """Table of what a stored member of each of some equilibria of a small game plays."""
     items = [item for item in found if not item.is_near][:MOST_EQUILIBRIA]
-    best = [min(item.cells, key=lambda own: own[1][0].max_regret) for item in items]
+    best = [item.ranked[0] for item in items]
     record = best[0][0].record if best else None
     game = small_game(record.game_spec, record.game_content) if record else None
-    shares = [stored_shares(entry, own[0]) for entry, own in best] if game else []
+    shares = [cell.shares(candidate) for cell, candidate in best]
     if record is None or game is None or not all(shares):
         return None
     tree, sets = game.tree, sets_of(game)
+    names, starts = [actions for *_, actions in sets], tree.action_start
     keys = [(tree.players[player], label, a) for player, label, own in sets for a in own]
     values = np.array([[own.get(key, 0.0) for key in keys] for own in shares])
-    reach, starts = np.array([infoset_reach(tree, own) for own in values]), tree.action_start
-    gaps, most = np.maximum.reduceat(np.ptp(values, axis=0), starts[:-1]), reach.max(axis=0)
-    differs = (gaps > DIFFERENT) & (most >= NEGLIGIBLE)
-    grids, more = most_reached(blocks(sets, game.wording), most, MOST_ROWS)
-    rows, titles = list[Row](), [item.title for item in items]
+    plays = [_Play(names, starts, own, infoset_reach(tree, own)) for own in values]
+    most = np.max([play.reach for play in plays], axis=0)
+    ends = [_ends(item, keys, own) for item, own in zip(items, values, strict=True)]
+    low, high = map(np.array, zip(*ends, strict=True))
+    is_apart = low.max(axis=0) - high.min(axis=0) > DIFFERENT
+    is_apart &= np.repeat(most >= NEGLIGIBLE, np.diff(starts))
+    taken = np.split(values.max(axis=0) >= DIFFERENT, starts[1:-1])
+    by_action = [_by_action(block, names, taken) for block in blocks(sets, game.wording)]
+    grids, more = most_reached(by_action, most, MOST_ROWS)
+    titles = [
+        ", ".join(filter(None, (item.title, spread([candidate.identity]))))
+        for item, (_, candidate) in zip(items, best, strict=True)
+    ]
+    rows, marks = list[Row](), set[str]()
     cards: tuple[str, ...] = ("",)
     for block in grids:
         if block.columns != cards and block.columns[0]:
-            held = "".join(f" {card:>3}" for card in block.columns)
-            rows.append(Row("", {"situation": "with", "≠": "", **dict.fromkeys(titles, held)}))
+            held = "".join(f" {card:>{_width(block)}}" for card in block.columns)
+            rows.append(Row("with", {"situation": "with", "≠": "", **dict.fromkeys(titles, held)}))
         cards = block.columns
-        for words, actions, places in block.rows:
-            own = [k for k in places if k >= 0]
-            name = "/".join(actions[len(actions) == 2 :]) if cards[0] else ""
-            texts = [
-                _text(of, actions, [starts[k] if k >= 0 else -1 for k in places]) for of in values
+        who = shortened(printable(tree.players[block.player]), _LONGEST)
+        for words, actions, at in block.rows:
+            texts = [play.row(actions, at, _width(block)) for play in plays]
+            marks.update(*(text if cards[0] else text[0] for text in texts))
+            where = shortened(printable(words), _LONGEST)
+            own = [
+                starts[k] + i for k in at if k >= 0 for i, a in enumerate(names[k]) if a in actions
             ]
-            is_off = np.all(reach[:, own] < NEGLIGIBLE, axis=1)
-            texts = [f"({t})" if off else f" {t}" for t, off in zip(texts, is_off, strict=True)]
-            where = shortened(printable(f"{words}: {name}" if name else words), _LONGEST)
-            shown = {"player": shortened(printable(tree.players[block.player]), _LONGEST)}
-            shown |= {"situation": where, "≠": "≠" * bool(differs[own].any())}
-            rows.append(Row(where, {**shown, **dict(zip(titles, texts, strict=True))}))
-    columns = [*_HEAD, *(Column(each, dispensable=k) for k, each in enumerate(titles))]
-    notes = ["; ".join([_READ, *[_OFF] * bool((reach < NEGLIGIBLE).any())])]
+            shown = {"player": who, "situation": where, "≠": "≠" * bool(is_apart[own].any())}
+            rows.append(Row(f"{who} {where}", shown | dict(zip(titles, texts, strict=True))))
+    notes = ["; ".join([_READ, *(text for mark, text in _MARKS.items() if mark in marks)])]
     notes += [_MORE.format(more)] * bool(more)
-    columns += [_DIFFERS] * (len(titles) > 1)
+    columns = [
+        Column(title, stacked=title.replace(", ", "\n"), dispensable=k and len(titles) - k)
+        for k, title in enumerate(titles)
+    ]
+    columns = [*_HEAD, *columns, *[_DIFFERS] * (len(titles) > 1)]
     return Table(record.game, tuple(columns), tuple(rows), tuple(notes), topic="what is played")
 
 
-def _text(values: FloatArray, actions: Sequence[str], at: Sequence[int]) -> str:
-    """What is played: with each card how often, or at an information set which action how often."""
-    if len(at) > 1:
-        first = len(actions) == 2
-        own = [
-            "–" if k < 0 else "/".join(map(_share, values[k + first : k + len(actions)]))
-            for k in at
-        ]
-        return " ".join(f"{text:>3}" for text in own)
-    texts = zip(actions, map(_share, values[at[0] :]), strict=False)
-    named = [f"{shortened(printable(action), 16)} {text}" for action, text in texts if text != "0"]
-    return ", ".join(named).removesuffix(" 1")
+def _ends(
+    item: FoundEquilibrium, keys: Sequence[tuple[str, str, str]], shown: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Least and largest frequency of each action in the members of an equilibrium."""
+    members = ((cell, each) for cell, own in item.cells for each in own)
+    known = filter(None, (c.shares(own) for c, own in islice(members, _MOST_MEMBERS)))
+    values = np.array([shown.tolist(), *([own.get(key, 0.0) for key in keys] for own in known)])
+    return np.min(values, axis=0), np.max(values, axis=0)
+
+
+def _by_action(
+    block: Block, names: Sequence[tuple[str, ...]], taken: Sequence[NDArray[np.bool_]]
+) -> Block:
+    """Grid with a row for each action: of two the last, of more those taken; a list as it is."""
+    if not block.columns[0]:
+        return block
+    known: dict[str, tuple[tuple[str, ...], tuple[int, ...]]] = {}
+    for words, actions, at in block.rows:  # whoever has no choice has a row of their own
+        others, places = known.get(words, ((), at))
+        longest = max(others, actions, key=len)
+        every = tuple(dict.fromkeys((*longest, *others, *actions)))
+        known[words] = every, tuple(map(max, places, at))
+    rows = []
+    for words, (actions, at) in known.items():
+        used = {a for k in at if k >= 0 for a in compress(names[k], taken[k])}
+        shown = actions[1:] if len(actions) == 2 else [a for a in actions if a in used]
+        rows += [(f"{words}: {action}", (action,), at) for action in shown]
+    return Block(block.player, block.columns, tuple(rows))
+
+
+def _width(block: Block) -> int:
+    return max(3, *map(len, block.columns))
+
+
+@dataclass(frozen=True, eq=False)
+class _Play:
+    """What a profile plays: actions of each information set, where they begin, values, reach."""
+
+    names: Sequence[tuple[str, ...]]
+    starts: NDArray[np.int32]
+    values: FloatArray
+    reach: FloatArray
+
+    def row(self, actions: Sequence[str], places: Sequence[int], width: int) -> str:
+        """Row of a grid, in brackets where play never gets, or what an information set plays."""
+        is_off = [k >= 0 and bool(self.reach[k] < NEGLIGIBLE) for k in places]
+        if len(places) == 1:
+            return f"({self._all(places[0])})" if is_off[0] else f" {self._all(places[0])}"
+        cells = [f"{self._one(k, actions[0]):>{width}}" for k in places]
+        edges = [" ()"[off - was] for was, off in pairwise([False, *is_off, False])]
+        return "".join(chain.from_iterable(zip(edges, [*cells, ""], strict=True))).rstrip()
+
+    def _one(self, k: int, action: str) -> str:
+        names = self.names[k] if k >= 0 else ()
+        if action not in names:
+            return "0!" if len(names) == 1 else "–"
+        return _share(self.values[self.starts[k] + names.index(action)]) + "!" * (len(names) == 1)
+
+    def _all(self, k: int) -> str:
+        texts = zip(self.names[k], map(_share, self.values[self.starts[k] :]), strict=False)
+        named = [f"{shortened(printable(name), 16)} {text}" for name, text in texts if text != "0"]
+        return ", ".join(named).removesuffix(" 1")
 
 
 def _share(value: float) -> str:
@@ -94,20 +154,3 @@ def _share(value: float) -> str:
     if min(value, 1 - value) < DIFFERENT:
         return str(round(value))
     return f"{min(max(value, 0.01), 0.99):.2f}".lstrip("0")
-
-
-def stored_shares(entry: RunCell, item: EquilibriumRecord) -> dict[tuple[str, str, str], float]:
-    """Frequencies in a stored profile; none if it is missing or damaged."""
-    if entry.source is None or not item.profile:
-        return {}
-    try:
-        data = read_file(entry.source.path / item.profile)
-        found = {
-            (player, label, action): float(frequency_of(share, action))
-            for player, sets in decode(data, ProfileDocument)["behavior"].items()
-            for label, shares in sets.items()
-            for action, share in shares.items()
-        }
-    except (OSError, OverflowError, EqbenchError):
-        return {}  # a report can do without
-    return found if all(0 <= share <= 1 for share in found.values()) else {}

@@ -84,6 +84,7 @@ class Cell:
     link: str = ""  #: of a page, as `address_of` takes it
     anchor: str = ""  #: by which pages link to it; unique on the page
     strong: bool = False  #: whether it stands out, in bold
+    mark: str = ""  #: of its text, that its number keeps where it is bare
 
 
 EXACT_ZERO = Cell("0 exactly", 0.0)
@@ -120,7 +121,8 @@ class Column:
         """Cell of a value; a dash if there is none, nothing where it would say which row."""
         if isinstance(value, Cell) and not with_unit and isinstance(value.value, int | float):
             # bare numbers are for programs too
-            return replace(self.cell(value.value), strong=value.strong)
+            bare = self.cell(value.value)
+            return replace(bare, text=bare.text + value.mark, strong=value.strong)
         if isinstance(value, Cell):
             return value
         if value is None:
@@ -186,8 +188,12 @@ class Table:
         """Same table with one column per player, named so, in place of lists of payoffs."""
         payoffs = [list(row.values.get("payoffs") or ()) for row in self.rows]
         titles = [f"{title}{p}" for p in range(1, max(map(len, payoffs), default=0) + 1)]
-        split = [Column(title, "payoff") for title in titles]
-        columns = [split if column.kind == "payoffs" else [column] for column in self.columns]
+        columns = [
+            [Column(title, "payoff", notes=own.notes) for title in titles]
+            if own.kind == "payoffs"
+            else [own]
+            for own in self.columns
+        ]
         rows = (  # games of a table may have different numbers of players
             replace(row, values={**row.values, **dict(zip(titles, own, strict=False))})
             for row, own in zip(self.rows, payoffs, strict=True)

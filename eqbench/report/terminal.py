@@ -92,9 +92,10 @@ def _fitting(table: Table, width: int) -> tuple[Table, Block]:
             note = Text(f"not shown at this width: {missing}", style="dim")
             return shown, [grid, note] if missing else [grid]
     others = [column for column in table.columns if not column.identifies]
-    parts: Block = []
+    parts: Block = [Text(printable(others[0].title))] if len(others) == 1 else []
     for row in table.rows:
-        facts = ", ".join(f"{c.title} {text}" for c in others if (text := _text(row, c)))
+        named = ((f"{c.title} " * (len(others) > 1), str(_text(row, c))) for c in others)
+        facts = ", ".join(f"{name}{text.strip()}" for name, text in named if text)
         line = f"{printable(row.label)}: {facts}"
         parts.append(Text(_folded(line, width, subsequent_indent="  ")))
     return table, parts

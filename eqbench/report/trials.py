@@ -20,12 +20,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from eqbench.builtin import BUILTIN_GAMES
-from eqbench.errors import UsageError, first_of
+from eqbench.documents import decode, read_file
+from eqbench.errors import EqbenchError, UsageError, first_of
+from eqbench.model.profile import frequency_of
+from eqbench.model.profile_json import ProfileDocument
 from eqbench.model.words import key_line
 from eqbench.report import read_data
 from eqbench.report.known import declared_words
 from eqbench.spec import is_foreign
-from eqbench.store.schema import NEVER_RAN, CellRecord, trial_of
+from eqbench.store.schema import EQUILIBRIA, NEVER_RAN, CellRecord, EquilibriumRecord, trial_of
 from eqbench.store.stored_run import StoredRun
 from eqbench.store.traces import Snapshot, read_progress, read_trace
 from eqbench.text import grouped, printable, shortened
@@ -38,6 +41,8 @@ STATUSES = read_data("statuses")
 _RANKS = {status: rank for rank, status in enumerate(STATUSES)}
 SHORTEST_S = 1e-5  # where clocks stop telling moments apart
 NEGLIGIBLE = 1e-13  # of a regret: what rounding leaves says nothing about the order
+AT_START = "at the target from the start, uniform play"
+UNIFORM = 1e-9  # by which frequencies of uniform play may differ
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +88,40 @@ class RunCell:
         end = (record.iterations or 0, record.elapsed_s, "", record.nash_conv, record.max_regret)
         ended = [] if None in end else [Snapshot(*end)]  # type: ignore[arg-type]
         return [*(self.snapshots or ()), *ended]
+
+    @cached_property
+    def is_at_start(self) -> bool:
+        """True if the first snapshot, of uniform play, met the target: there was nothing to find.
+
+        That is so where an iteration begins at an equilibrium. The profile of the row tells.
+        """
+        record, target = self.record, self.record.target or 0.0
+        if record.status != "ok" or (record.iterations or 0) > 1 or not record.equilibria:
+            return False
+        first, best = next(iter(self.snapshots or ()), None), record.equilibria[0]
+        if first is None or first.max_regret > target or first.claim in EQUILIBRIA:
+            return False
+        if first.work != 1 and (first.work or best.claim in EQUILIBRIA):  # which may count none
+            return False
+        by_set = grouped(self.shares(best).items(), lambda each: each[0][:2])
+        spread = (np.ptp([share for _, share in own]) for own in by_set.values())
+        return bool(max(spread, default=math.inf) <= UNIFORM)
+
+    def shares(self, item: EquilibriumRecord) -> dict[tuple[str, str, str], float]:
+        """Frequencies in a stored profile; none if it is missing or damaged."""
+        if self.source is None or not item.profile:
+            return {}
+        try:
+            data = read_file(self.source.path / item.profile)
+            found = {
+                (player, label, action): float(frequency_of(share, action))
+                for player, sets in decode(data, ProfileDocument)["behavior"].items()
+                for label, shares in sets.items()
+                for action, share in shares.items()
+            }
+        except (OSError, OverflowError, EqbenchError):
+            return {}  # a report can do without
+        return found if all(0 <= share <= 1 for share in found.values()) else {}
 
     @property
     def limit_s(self) -> float:
@@ -132,6 +171,11 @@ class Trials:
     def ok(self) -> int:
         """Number of cells that reached the target, or ended ok without one."""
         return sum(entry.record.status == "ok" for entry in self.entries)
+
+    @property
+    def is_at_start(self) -> bool:
+        """True if all cells met the target where the solver starts."""
+        return all(entry.is_at_start for entry in self.entries)
 
     @property
     def best(self) -> float | None:
@@ -274,7 +318,8 @@ def labels(sharing: Iterable[RunCell], label: Mapping[RunCell, str]) -> str:
 class VirtualBest(NamedTuple):
     """The fastest solver of each trial, as if one knew in advance which it is."""
 
-    wins: Mapping[str, int]  #: by solver, in how many trials no other reached the target earlier
+    #: by solver, in how many trials no other reached the target earlier, without those at start
+    wins: Mapping[str, int]
     statistics: Mapping[str, Any]  #: as those of `Trials`
 
 
@@ -285,10 +330,12 @@ def virtual_best(entries: Sequence[RunCell]) -> VirtualBest | None:
         reached = {solver: entry.time_to() for solver, entry in own.items()}
         times.append(min(reached.values()))
         limits.append(max(entry.limit_s for entry in own.values()))
-        wins.update(name for name, time in reached.items() if time == times[-1] < math.inf)
-    if not wins or len({entry.solver for entry in entries}) < 2:
-        return None
+        away = {name: time for name, time in reached.items() if not own[name].is_at_start}
+        earliest = min(away.values(), default=math.inf)
+        wins.update(name for name, time in away.items() if time == earliest < math.inf)
     ok = sum(time < math.inf for time in times)
+    if not ok or len({entry.solver for entry in entries}) < 2:
+        return None
     return VirtualBest(wins, {"cells": len(times), "ok": ok} | time_statistics(times, limits))
 
 
@@ -298,20 +345,23 @@ class Standing(NamedTuple):
     solver: str
     solved: int
     taken: int  #: games on which it began
-    fastest: int  #: games that no solver solved earlier, by median times to the target
+    fastest: int  #: games that no other solved earlier, by median times; without those at start
+    at_start: int  #: games on which it met the target where it starts
 
 
 def standings(games: Iterable[Sequence[RunCell]]) -> list[Standing]:
     """Standings of the solvers of some games, the best first."""
-    solved, taken, fastest = Counter[str](), Counter[str](), Counter[str]()
+    solved, taken, fastest, idle = (Counter[str]() for _ in range(4))
     for game in games:
         taken.update(dict.fromkeys((entry.solver for entry in game), 0))
-        times = {own.solver: own.time_to() for own in trials(began(game))}
-        known = {solver: time for solver, time in times.items() if time is not None}
-        taken.update(times.keys())
+        ran = {own.solver: own for own in trials(began(game))}
+        known = {name: time for name, own in ran.items() if (time := own.time_to()) is not None}
+        taken.update(ran.keys())
         solved.update(known.keys())
-        fastest.update(s for s, time in known.items() if time == min(known.values()))
-    found = [Standing(each, solved[each], taken[each], fastest[each]) for each in taken]
+        idle.update(at_start := {name for name in known if ran[name].is_at_start})
+        away = {name: time for name, time in known.items() if name not in at_start}
+        fastest.update(name for name, time in away.items() if time == min(away.values()))
+    found = [Standing(s, solved[s], taken[s], fastest[s], idle[s]) for s in taken]
     return sorted(found, key=lambda own: (-own.solved, -own.fastest))
 
 

@@ -112,12 +112,12 @@ def correlated(
     for given, allowed in ((kind, KINDS), (of, ("sum", *tree.players)), (sense, ("max", "min"))):
         if given not in allowed:
             raise UsageError(f"{given!r} is not known here; choose {', '.join(allowed)}")
+    tuples, flows = correlation(tree)
     if kind in ("ce", "cce") and not is_simultaneous(tree):
         raise UsageError(
             f"kind={kind} is for games in which every player moves once and knows nothing; "
             "choose nfcce, efcce or efce"
         )
-    tuples, flows = correlation(tree)
     number = {key: c for c, key in enumerate(tuples)}
     weights = np.ones(tree.n_players)
     if of != "sum":

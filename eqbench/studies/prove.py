@@ -103,6 +103,8 @@ class ProofDocument(Document, frozen=True, kw_only=True, tag_field="schema", tag
         notes = [
             "Faces and sets are about weights: where the own plan never leads, anything will do."
         ]
+        if self.known:
+            notes.append("Of actions that the file replaces, faces hold once they are replaced.")
         if found.faces > len(found.described):
             notes.append(f"The first {len(found.described)} of {found.faces} faces are shown.")
         rows = found.described

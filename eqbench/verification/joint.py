@@ -53,7 +53,7 @@ class JointVerification(Displayed):
     @property
     def gap(self) -> float | Fraction:
         """Sum of the gains above zero: 0 for an equilibrium of this kind, and for no other play."""
-        return sum(max(gain, 0) for gain in self.gains)
+        return sum(max(gain, 0 * gain) for gain in self.gains)
 
 
 def verify_joint(

@@ -219,9 +219,11 @@ class WeightedCFR(CFR):
       with shift=3/2.
     - Simple asymmetric PCFR+ (Meng et al., AAAI 2026): predictive CFR+ with asymmetry=2.
 
+    The average profile is handed over, and nothing is claimed about its regret.
+
     Parameters
     ----------
-    regrets, alpha, beta, predictive, averaging, alternating, start : as of `cfr`
+    regrets, alpha, beta, predictive, averaging, alternating, start, joint : as of `cfr`
     shift : regrets are multiplied by t^alpha / (t^alpha + shift) after iteration t
     asymmetry : the last regret counts 1 / (1 + asymmetry) times more for the next frequencies
     """

@@ -113,9 +113,11 @@ class Complete:
         monitor.record(complete=whole, equilibria=len(profiles), **figures)
         for profile in profiles[:MOST_CANDIDATES]:
             monitor.candidate(profile, claim=claim)
-        listed = f"{counted(len(profiles), 'equilibrium', 'equilibria')} in " + counted(
-            len(figures["components"]), "component"
-        )
+        parts = figures["components"]
+        listed = counted(len(profiles), "equilibrium", "equilibria")
+        if any(part["dimension"] for part in parts):  # there are infinitely many
+            listed = counted(len(profiles), "extreme equilibrium", "extreme equilibria")
+            listed = f"{counted(len(parts), 'component')} with {listed}"
         if spent:
             return Termination(
                 "limit" if profiles else "not_found", f"{spent}; found {listed} so far"
@@ -125,7 +127,7 @@ class Complete:
             return Termination("stopped", f"found {listed}, all but on {left} left open")
         if len(profiles) > MOST_CANDIDATES:
             listed += f", of which {MOST_CANDIDATES:,} are handed over"
-        return Termination("converged", f"found all: {listed}")
+        return Termination("converged", f"all found: {listed}")
 
 
 def integer_payoffs(game: Game) -> NDArray:

@@ -135,7 +135,17 @@ def test_sizes_have_the_largest_whole_unit(size: int, text: str) -> None:
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(None, "–"), (2e-5, "20 µs"), (0.25, "250.0 ms"), (1.0, "1.0 s"), (100.0, "100 s")],
+    [
+        (None, "–"),
+        (2e-5, "20 µs"),
+        (0.25, "250.0 ms"),
+        (1.0, "1.0 s"),
+        (100.0, "100 s"),
+        (9.996e-4, "1.0 ms"),
+        (9.994e-4, "999 µs"),
+        (0.99996, "1.0 s"),
+        (99.97, "100 s"),
+    ],
 )
 def test_durations_have_a_unit_of_their_size(value: float | None, text: str) -> None:
     assert seconds(value) == text

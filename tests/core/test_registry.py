@@ -61,7 +61,7 @@ def test_canonical_spec_of_a_solver_loads_an_equal_solver(name: str) -> None:
 def test_canonical_solver_spec_keeps_the_preset_name_and_has_all_options() -> None:
     assert default_registry().load_solver("cfr_plus(alternating=false)").spec == (
         "cfr_plus(regrets=clipped,alpha=none,beta=none,predictive=false,averaging=linear,"
-        "alternating=false,start=uniform)"
+        "alternating=false,start=uniform,joint=false)"
     )
 
 

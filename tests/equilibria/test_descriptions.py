@@ -78,8 +78,12 @@ def holds(clause, game, profile):
         return clause.low <= float(eqbench.verify(game, profile).payoffs[player]) <= clause.high
     reach = infoset_reach(game.tree, profile.probabilities)[game.tree.action_infoset]
     counts = reach <= REACHED if clause.rank == _OFF_PATH else reach > REACHED
-    played = [profile.probabilities[a] for a in clause.actions if counts[a]]
-    return bool(played) and all(clause.low <= p <= clause.high for p in played)
+    actions = np.array(clause.actions)
+    low, high = (np.broadcast_to(own, len(actions)) for own in (clause.low, clause.high))
+    played = profile.probabilities[actions]
+    return bool(counts[actions].any()) and bool(
+        np.all(((low <= played) & (played <= high)) | ~counts[actions])
+    )
 
 
 def test_descriptions_differ_and_are_short(found):
@@ -164,6 +168,34 @@ def test_close_frequencies_are_told_apart_with_more_digits():
     near = [BehaviorProfile.of(game, [p, 1 - p, 0.5, 0.5]) for p in (0.501, 0.502)]
     one, other = (text_of(own) for own in describe(game, [[each] for each in near]))
     assert (one, other) == ("P1 plays heads 0.501 of the time", "P1 plays heads 0.502 of the time")
+
+
+def test_a_small_support_is_described_by_what_is_played_and_how_often():
+    game = eqbench.load_game("minimum_effort")
+    pure, mixed, other = (
+        BehaviorProfile.of(game.tree, np.tile(own, 2).astype(float))
+        for own in ([0, 0, 0, 1, 0, 0, 0], [0, 0, 0.5, 0, 0, 0.5, 0], [0, 0, 0.4, 0, 0, 0.6, 0])
+    )
+    one, two = describe(game, [[pure], [mixed]])
+    assert (text_of(one), text_of(two)) == (
+        "P1 always plays 4",
+        "P1 plays 3 or 6, each half of the time",
+    )
+    assert holds(two[0], game, mixed)
+    assert not holds(two[0], game, other)
+    (several,) = describe(game, [[mixed, other]])
+    assert "half" not in text_of(several), "members differ"
+
+
+def test_information_sets_with_labels_without_letters_are_numbered():
+    game = eqbench.load_game("random_tree(depth=3,seed=2)")
+    assert "?(?)" in game.tree.infoset_labels
+    profiles = [each.profile for each in eqbench.solve(game, "case_enumeration").equilibria]
+    parts = connected_components(game, profiles, [0.0] * len(profiles))
+    clusters = [[profiles[i] for i in part.members] for part in parts]
+    texts = " ".join(text_of(own) for own in describe(game, clusters))
+    assert "at P2's second set, P2 plays a2" in texts
+    assert "?" not in texts
 
 
 def test_labels_of_strangers_are_printable_and_bounded():

@@ -121,7 +121,7 @@ def test_key_of_a_cell_is_that_of_stored_runs() -> None:
     """Another key for the same work would run all stored cells again."""
     tree = SimpleNamespace(payoff_scale=1.0)
     game: Any = SimpleNamespace(
-        content="a game", typed="", game=SimpleNamespace(spec="", tree=tree)
+        content="a game", typed="", game=SimpleNamespace(spec="", tree=tree, title="")
     )
     solver = PlannedSolver("cfr", "cfr(alpha=1/2)", True, "1.0")
     request = Request([], [], timeout_s=10.0, iterations=7, setup_timeout_s=60.0, tolerance=1e-6)

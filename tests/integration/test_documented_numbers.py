@@ -223,7 +223,7 @@ def test_reference_run_is_small_and_names_no_place_on_a_machine() -> None:
     sizes = {file: file.stat().st_size for file in files if file.suffix != ".html"}
     proofs = [sizes.pop(file) for file in files if file.name.endswith(".proof.jsonl")]
     assert sum(sizes.values()) < 1_500_000
-    assert all(size < 1_000_000 for size in proofs)
+    assert sum(proofs) < 3_000_000
     for file in files:
         found = ABSOLUTE.search(file.read_text(encoding="utf-8", errors="replace"))
         assert found is None, (file, found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -341,24 +341,111 @@ def test_splits_that_only_fill_the_memory_are_refused(
         summary([header("matching_pennies", []), *lines], tmp_path, "matching_pennies")
 
 
-def test_committed_proof_says_that_player_1_of_three_never_bets_first() -> None:
-    file = Path(__file__).parents[2] / "results/reference/kuhn3.proof.jsonl"
+# -- three-player Kuhn poker ---------------------------------------------------------------------
+
+KUHN3 = Path(__file__).parents[2] / "results/reference/kuhn3.proof.jsonl"
+
+
+def replacing(pairs: Any, folder: Path, known: Sequence[Any] = ()) -> checker.ProofSummary:
+    """Summary of a proof about three-player Kuhn poker that excludes nothing but by its header."""
+    first = header("kuhn3", list(known)) | {"unit": "24", "replaced": pairs}
+    return summary(with_totals([first, {"n": 0, "p": -1, "c": 0, "face": None}]), folder, "kuhn3")
+
+
+def action(name: str) -> int:
+    return action_labels(eqbench.load_game("kuhn3").tree).index(name)
+
+
+def test_committed_proof_says_where_all_equilibria_of_three_player_kuhn_poker_are() -> None:
     game = eqbench.load_game("kuhn3")
-    found = checker.check_proof(file, game.tree)
-    (known,) = known_sets(game)[0]
-    assert found.known == (known.name,) == ("szafron:no first bet",)
-    assert (found.nodes["face"], found.nodes["known"]) == (0, 1)
-    with file.open() as lines:
-        declared = json.loads(next(lines))["known"][0]["rows"]
-    labels, tree = action_labels(game.tree), game.tree
-    assert [sign for sign, _ in declared] == ["0"] * 4
-    assert sorted(labels[int(name[1:])] for _, form in declared for name in form) == sorted(
-        label
-        for a, label in enumerate(labels)
-        if tree.infoset_player[tree.action_infoset[a]] == 0
-        and tree.infoset_parent[tree.action_infoset[a]] < 0
-        and a > tree.action_start[tree.action_infoset[a]]
+    found = checker.check_proof(KUHN3, game.tree)
+    published = known_sets(game)[0]
+    assert found.known == tuple(each.name for each in published)
+    assert (len(found.known), found.nodes["face"], found.replaced) == (4, 0, 15)
+    declared = json.loads(KUHN3.read_text().partition("\n")[0])
+    assert [each["rows"] for each in declared["known"]] == [
+        [[sign, dict(form)] for sign, form in each.rows] for each in published
+    ]
+
+
+def test_replaced_actions_are_the_dominated_ones_that_end_the_hand() -> None:
+    tree = eqbench.load_game("kuhn3").tree
+    labels = action_labels(tree)
+    pairs = json.loads(KUHN3.read_text().partition("\n")[0])["replaced"]
+    last = [f"P1|{c}:{h}" for c in (1, 4) for h in ("KBF", "KBC")] + ["P1|2:KBC"]
+    last += [f"P2|{c}:{h}" for c in (1, 4) for h in ("KKBF", "KKBC")] + ["P2|2:KKBC"]
+    last += [f"P3|{c}:{h}" for c in (1, 4) for h in ("BF", "BC")] + ["P3|2:BC"]
+    moves = {"4": "fold", "1": "call", "2": "call"}
+    assert {labels[a] for a, _ in pairs} == {f"{at}|{moves[at[3]]}" for at in last}
+
+
+@pytest.mark.parametrize(
+    ("worse", "better", "reason"),
+    [
+        ("P2|1:B|call", "P2|1:B|fold", "does not end the game"),
+        ("P1|4:KKB|fold", "P1|4:KKB|call", "does not end the game"),
+        ("P1|3:KBF|fold", "P1|3:KBF|call", "no replacement"),
+        ("P1|3:KBF|call", "P1|3:KBF|fold", "no replacement"),
+        ("P3|1:BC|fold", "P3|1:BC|call", "no replacement"),
+        ("P3|1:BC|call", "P3|1:BF|fold", "different sets"),
+        ("P3|1:BC|call", "P3|1:BC|call", "no replacement"),
+    ],
+)
+def test_action_that_no_other_may_replace_is_refused(
+    worse: str, better: str, reason: str, tmp_path: Path
+) -> None:
+    right = [action("P3|1:BF|call"), action("P3|1:BF|fold")]
+    assert replacing([right], tmp_path).replaced == 1
+    with pytest.raises(checker.ProofError, match=reason):
+        replacing([right, [action(worse), action(better)]], tmp_path)
+
+
+def test_replacement_at_which_others_gain_is_refused(tmp_path: Path) -> None:
+    """Sparing others costs, too: player 2 takes a prize from player 1, who can only watch."""
+    file = tmp_path / "prize.efg"
+    file.write_text(
+        'EFG 2 R "prize" { "P1" "P2" }\n'
+        'p "" 1 1 "" { "leave" "try" } 0\nt "" 1 "" { 1, 1 }\n'
+        'p "" 2 1 "" { "share" "keep" } 0\nt "" 2 "" { GIFT, 2 }\nt "" 3 "" { 0, 3 }\n'
     )
+    text = file.read_text()
+    for gift, is_allowed in (("2", True), ("-2", False)):
+        file.write_text(text.replace("GIFT", gift))
+        first = header(str(file), []) | {"replaced": [[2, 3]]}
+        lines = with_totals([first, {"n": 0, "p": -1, "c": 0, "face": None}])
+        if is_allowed:
+            assert summary(lines, tmp_path, str(file)).replaced == 1
+        else:
+            with pytest.raises(checker.ProofError, match="no replacement"):
+                summary(lines, tmp_path, str(file))
+
+
+@pytest.mark.parametrize(
+    "pairs", [{}, None, [17, 16], [[17]], [[17.0, 16]], [[True, 16]], [[-1, 0]]]
+)
+def test_replacements_that_are_no_pairs_are_refused(pairs: Any, tmp_path: Path) -> None:
+    with pytest.raises(checker.ProofError, match="line 1"):
+        replacing(pairs, tmp_path)
+
+
+def test_replacements_that_touch_a_known_set_or_a_set_twice_are_refused(tmp_path: Path) -> None:
+    pair = [action("P3|1:BC|call"), action("P3|1:BC|fold")]
+    with pytest.raises(checker.ProofError, match="two actions"):
+        replacing([pair, pair], tmp_path)
+    for kept, refused in ((f"w{action('P3|1:BF|call')}", False), (f"w1*w{pair[1]}", True)):
+        known = [{"name": "own", "rows": [["0", {kept: 1}]]}]
+        if refused:
+            with pytest.raises(checker.ProofError, match="depend"):
+                replacing([pair], tmp_path, known)
+        else:
+            assert replacing([pair], tmp_path, known).replaced == 1
+
+
+def test_proof_without_its_replacements_is_refused(tmp_path: Path) -> None:
+    lines = [json.loads(line) for line in KUHN3.read_text().splitlines()]
+    lines[0]["replaced"].pop()
+    with pytest.raises(checker.ProofError):
+        summary(lines, tmp_path, "kuhn3")
 
 
 @pytest.mark.parametrize("game", ["kuhn(players=2,cards=3,pot=3)", "matching_pennies", "kuhn3"])

@@ -233,10 +233,44 @@ def test_reduced_three_player_kuhn_poker_is_the_published_family_where_play_lead
         ),
     ],
 )
+@pytest.mark.parametrize("spec", ["kuhn3", "kuhn3_reduced"])
 def test_members_of_the_family_end_in_known_sets(
-    reduced: tuple[Proof, list[str]], values: dict[str, str], name: str
+    spec: str, values: dict[str, str], name: str
 ) -> None:
-    game, (found, lines) = eqbench.load_game("kuhn3_reduced"), reduced
+    file = Path(__file__).parents[2] / f"results/reference/{spec}.proof.jsonl"
+    game, lines = eqbench.load_game(spec), file.read_text().splitlines()
+    equilibrium = Equilibrium(game, member_of_the_family(game, values))
+    number, _ = equilibrium.leaf(game, lines)["known"]
+    assert name == json.loads(lines[0])["known"][number]["name"]
+
+
+def test_threats_that_are_replaced_leave_an_equilibrium_in_its_known_set() -> None:
+    """Player 2 never bets, so player 1 could fold the highest card to it, and call with lower."""
+    game = eqbench.load_game("kuhn3")
+    values = {"b11": "0", "b21": "0", "c11": "0", "c21": "1/2"}
+    threats = {"P1|4:KBC|call": "0", "P1|2:KBC|call": "1/4"}
+    equilibrium = Equilibrium(game, member_of_the_family(game, values, threats))  # it is one
+    known, _ = known_sets(game)
+    rows = Rows(Algebra.of(game), Case())
+    (beta,) = [each for each in known if each.name == "szafron:beta=0"]
+    signs = [(sign, equilibrium.at(rows.form(form))) for sign, form in beta.rows]
+    assert all(value == 0 if sign == "0" else value >= 0 for sign, value in signs)
+
+
+def test_replaced_actions_weigh_nothing_and_only_where_no_known_set_depends_on_them() -> None:
+    game = eqbench.load_game("kuhn3")
+    search = Prover(game, *known_sets(game))
+    assert len(search.replaced) == 15
+    assert not any(search.algebra.weight[worse] for worse, _ in search.replaced)
+    assert not Prover(game).replaced  # without a known set all equilibria are wanted
+    kuhn2 = eqbench.load_game("kuhn2")
+    assert not Prover(kuhn2, *known_sets(kuhn2)).replaced
+
+
+def member_of_the_family(
+    game: Game, values: dict[str, str], more: dict[str, str] | None = None
+) -> list[Fraction]:
+    """Behavior by some parameters of Szafron et al. 2013 and by names of actions."""
     b11, b21 = F(values["b11"]), F(values["b21"])
     beta = max(b11, b21)
     rest = {
@@ -256,8 +290,7 @@ def test_members_of_the_family_end_in_known_sets(
         action = "bet" if opening else "call"
         player = f"P{'abc'.index(letter) + 1}"
         profile[f"{player}|{card}:{places[letter][place]}|{action}"] = value
-    leaf = Equilibrium(game, behavior_of(game, profile)).leaf(game, lines)
-    assert name == found.header["known"][leaf["known"][0]]["name"]
+    return behavior_of(game, profile | (more or {}))
 
 
 # -- what must be noticed ------------------------------------------------------------------------

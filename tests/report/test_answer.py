@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,9 @@ from helpers.pages import write_trace
 from helpers.runs import cell, identified, identity, without_figures, write_run
 
 from eqbench.report.answer import answer
+from eqbench.report.cells import View, report_on
 from eqbench.report.naming import label
-from eqbench.report.trials import RunCell, entries_of
+from eqbench.report.trials import RunCell, entries_of, virtual_best
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import read_run
 
@@ -177,8 +179,9 @@ def test_words_stand_before_codes_and_a_symbol_is_explained_once() -> None:
     known |= {"title": "bluffs with Q only", "family": "a family", "meaning": "how often"}
     records = [identified(cell(key, solver=key), known) for key in ("01", "02")]
     found = said(*records)[1]
-    assert "a part of a family: bluffs with Q only (szafron:c11=0, β=0.2; by 2 solvers)" in found
-    assert found.count("β: how often.") == 1
+    assert "a part of Szafron's family" in found
+    assert "player 3 bluffs with Q only (szafron:c11=0, β=0.2; by 2 solvers)" in found
+    assert found.count("β: how often") == 1
     cluster = identity("cluster:1") | {"title": "P1 always plays beer"}
     found = said(identified(cell("01"), cluster))[1]
     assert "P1 always plays beer (cluster:1; by 1 solver)" in found
@@ -189,3 +192,51 @@ def test_titles_of_strangers_are_printable_and_bounded() -> None:
     found = said(identified(cell("01"), known))[1]
     assert "\x1b" not in found
     assert len(found) < 700
+
+
+def began_at(run: Path, solver: str, half: float, iterations: int = 1, **fields: Any) -> CellRecord:
+    """A cell whose first snapshot met the target, with what P1 plays at its only set."""
+    record = cell(solver, solver=solver, iterations=iterations, **fields)
+    place = run / record.equilibria[0].profile
+    place.parent.mkdir(parents=True, exist_ok=True)
+    shares = {"heads": half, "tails": 1 - half}
+    place.write_text(json.dumps({"behavior": {"P1": {"": shares}, "P2": {"": shares}}}))
+    return write_trace(run, record, times=[record.elapsed_s or 0.0], regrets=[(0.0, 0.0)])
+
+
+def test_solvers_at_the_target_from_the_start_are_named_and_never_the_fastest(
+    tmp_path: Path,
+) -> None:
+    run = tmp_path / "run"
+    records = [
+        began_at(run, "at the start", 0.5, elapsed_s=1e-4),
+        began_at(run, "one step", 1.0, elapsed_s=1e-3),
+        began_at(run, "many steps", 0.5, 7, elapsed_s=2e-3),
+        cell("damaged", solver="no trace", iterations=1, elapsed_s=0.1),
+    ]
+    stored = read_run(write_run(run, *records))
+    (first, *_) = answer(entries_of([stored]))
+    assert "fastest to it: one step (1.0 ms); at it from the start (not counted): at the" in first
+    assert [entry.is_at_start for entry in entries_of([stored])] == [True, False, False, False]
+    (best,) = [virtual_best(entries_of([stored]))]
+    assert best is not None
+    assert dict(best.wins) == {"one step": 1}
+    (table,) = report_on([stored], View(table="matrix")).tables
+    cells = {row.label: [row.cell(column) for column in table.columns[1:2]] for row in table.rows}
+    assert [cell.strong for cell in cells["one step"]] == [True]
+    assert [(own.text, own.strong) for own in cells["at the start"]] == [("0.0001°", False)]
+    assert "° at the target from the start" in table.lines[0]
+
+
+def test_starts_at_the_target_are_counted_apart_on_several_games(tmp_path: Path) -> None:
+    run, other = tmp_path / "run", dict.fromkeys(("game", "game_spec"), "another game")
+    records = [
+        began_at(run, "begins there", 0.5, **other),
+        began_at(run, "one step", 1.0),
+        replace(cell("03", solver="one step", elapsed_s=9.0), **other),
+    ]
+    (first, *_) = answer(entries_of([read_run(write_run(run, *records))]))
+    assert (
+        "fastest to it: one step on 2 games; at it from the start (not counted): begins there on "
+        "1 game."
+    ) in first

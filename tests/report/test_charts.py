@@ -25,7 +25,16 @@ from helpers.runs import cell, identified, identity, with_candidate, without_fig
 from eqbench.builtin import BUILTIN_SOLVERS
 from eqbench.errors import UsageError
 from eqbench.plots.style import MARKERS_OF, solver_look
-from eqbench.report.charts import CHARTS, VEGA_LITE, GameFacts, chart, datasets, looks, shown_games
+from eqbench.report.charts import (
+    CHARTS,
+    VEGA_LITE,
+    GameFacts,
+    chart,
+    datasets,
+    looks,
+    shown_games,
+    whole,
+)
 from eqbench.report.charts.answer import NONE_YET, _box, _overlap, _placed
 from eqbench.report.html.page import drawn, matrix, scatter
 from eqbench.report.trials import entries_of
@@ -315,6 +324,32 @@ def test_answer_shows_when_each_solver_ended_how_good_it_is_and_what_it_found(
     svg = vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE)
     for name in ("one", "two", "three", "≤ 4e-13"):
         assert f">{name}</text>" in svg
+
+
+def test_clusters_of_one_number_have_the_words_of_their_own_game(tmp_path: Path) -> None:
+    """Legend, hover texts and rows: cluster:1 of one game is no equilibrium of another."""
+    records = [
+        identified(named("01", "one", "cluster:1"), identity("cluster:1", title="both play a1")),
+        identified(
+            named("02", "one", "cluster:1", **OTHER), identity("cluster:1", title="both mix")
+        ),
+    ]
+    run = read_run(write_run(tmp_path / "run", *records))
+    data = datasets(entries_of([run]))
+    for game, title, other in (("kuhn2", "both play a1", "both mix"), ("shapley", "both mix", "")):
+        spec = whole("answer", data)
+        param = next(each for each in spec["params"] if each["name"] == "game")
+        assert set(param.pop("bind")["options"]) == {"kuhn2", "shapley"}
+        param["value"] = game
+        (mark,) = (m for m in marks(spec) if "seconds" in m)
+        assert mark["equilibrium"] == title
+        svg = vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE)
+        assert f">{title}</text>" in svg
+        assert not other or f">{other}</text>" not in svg
+    assert [(row["game"], row["title"]) for row in data["names"]] == [
+        ("kuhn2", "both play a1"),
+        ("shapley", "both mix"),
+    ]
 
 
 def test_refuted_claims_have_the_color_of_no_equilibrium(tmp_path: Path) -> None:

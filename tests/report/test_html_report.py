@@ -19,8 +19,9 @@ from helpers.pages import (
     read_page,
     write_trace,
 )
-from helpers.runs import cell, without_figures, write_run
+from helpers.runs import cell, identified, identity, without_figures, write_run
 
+from eqbench.report.charts.answer import NONE_YET
 from eqbench.report.html.document import Table, document
 from eqbench.report.html.page import report_page
 from eqbench.report.rows import Cell, Column
@@ -211,3 +212,57 @@ def test_run_without_cells_makes_a_page(tmp_path: Path) -> None:
     page = read_page(report_page([read_run(run)], {}, summarize=True))
     assert [head.text for head in page.all("h2")] == ["What was found", "What was run"]
     assert "2 of 2" in page.full_text
+
+
+def test_row_of_each_of_many_games_has_what_was_found_and_by_how_many(tmp_path: Path) -> None:
+    def found(game: int, solver: str, name: str, title: str) -> CellRecord:
+        record = cell(f"{game}{solver}", game=f"g{game}", game_spec=f"g{game}", solver=solver)
+        return identified(record, identity(name, title=title))
+
+    records = [found(game, "a", "cluster:1", f"equilibrium {game}") for game in range(6)]
+    # more solvers than games; of two clusters with the same words each has its own solvers
+    records += [found(0, solver, "cluster:2", "equilibrium 0") for solver in "bcdefgh"]
+    run = read_run(write_run(tmp_path / "run", *records))
+    rows = rows_of(read_page(report_page([run], {})), "status")
+    texts = [(row["game"].full_text, row["equilibria found"].full_text) for row in rows]
+    assert texts[:2] == [
+        ("g0", "equilibrium 0 (7); equilibrium 0 (1)"),
+        ("g1", "equilibrium 1 (1)"),
+    ]
+    assert len(rows) == 6
+    hint = rows[0]["equilibria found"].attributes["title"] or ""
+    assert hint.splitlines()[1] == "equilibrium 0: a"
+
+
+def test_cell_only_near_an_equilibrium_stands_in_its_column_or_names_it(tmp_path: Path) -> None:
+    def found(solver: str, name: str, **fields: bool) -> CellRecord:
+        return identified(cell(solver, solver=solver), identity(name, **fields))
+
+    records = [found("a", "one"), found("b", "one", on_path=False)]
+    records.append(found("c", "another", on_path=False))
+    run = read_run(write_run(tmp_path / "run", *records))
+    page = read_page(report_page([run], {}))
+    rows = {row["solver"].full_text: row for row in rows_of(page, "matrix-0")}
+    assert {
+        name: (row["one"].full_text, row[NONE_YET].full_text) for name, row in rows.items()
+    } == {
+        "a": ("1", "·"),
+        "b": ("≈ near", "·"),
+        "c": ("·", "≈ another"),
+    }
+    near = rows["b"]["one"].attributes
+    assert near["data-value"] == "0"
+    assert "only near one" in (near["title"] or "")
+
+
+def test_cell_at_the_target_from_the_start_has_no_time_to_compare(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    record = write_trace(run, cell("01", iterations=1), times=[1e-4], regrets=[(0.0, 0.0)])
+    profile = run / record.equilibria[0].profile
+    profile.parent.mkdir()
+    profile.write_text('{"behavior": {"P1": {"": {"heads": "1/2", "tails": 0.5}}}}')
+    records = [record, cell("02", solver="lcp")]
+    records += [replace(each, key=f"{each.key}g", game="g", game_spec="g") for each in records[1:]]
+    rows = rows_of(read_page(report_page([read_run(write_run(run, *records))], {})), "status")
+    shown = {row["solver"].full_text: row["kuhn2"].full_text for row in rows}
+    assert shown == {"lcp": "ok ✓ 12.3 ms", "cfr_plus": "ok ✓ at start"}

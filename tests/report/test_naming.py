@@ -275,6 +275,22 @@ def test_credible_sets_of_several_equilibria_are_a_range(
     assert credible_range(members) == text
 
 
+@pytest.mark.parametrize(("perfect", "mark"), [(3, "†"), (4, "")])
+def test_what_is_credible_at_all_sets_and_not_subgame_perfect_is_marked(
+    tmp_path: Path, perfect: int, mark: str
+) -> None:
+    record = identified(cell("01"), on("skp:2"))
+    kind: Any = {"undominated": "open", "sequential": "open", "quasi_strict": None, "index": None}
+    kind["subgame_perfect"] = {"proper": 4, "perfect": perfect}
+    judged: Any = {"sets": 5, "credible": 5, "worst": 0.0, "worst_set": None, "exact": None}
+    item = replace(record.equilibria[0], kind=kind, credible=judged)
+    shown = report(tmp_path / "run", replace(record, equilibria=[item]))
+    (row,) = shown.tables[0].rows
+    assert row.values["credible"] == f"5/5{mark}"
+    assert any("†" in note for note in shown.tables[0].reading) == bool(mark)
+    assert ("Not subgame-perfect: cfr_plus." in " ".join(shown.answer)) == bool(mark)
+
+
 def test_a_known_set_that_all_found_is_in_words_below_the_cells(tmp_path: Path) -> None:
     record = identified(cell("01"), on(C0) | {"title": "player 3 bluffs with Q only"})
     (table,) = report(tmp_path / "run", record).tables

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from shutil import copytree
+from typing import Any
 
 import pytest
+from helpers.runs import cell, identified, identity
 
 import eqbench
+from eqbench.model.tree_files import content_hash
 from eqbench.report.cells import report_on
 from eqbench.report.known import small_game
+from eqbench.report.naming import equilibria
+from eqbench.report.played import played_table
 from eqbench.report.rows import Table
+from eqbench.report.trials import RunCell
 from eqbench.store.stored_run import StoredRun, read_run
 from eqbench.text import printable
 
@@ -66,19 +73,86 @@ def test_a_game_file_that_has_changed_is_not_read_for_a_run_of_another_one(
         file.write_text(GAME, encoding="utf-8")
 
 
-def test_each_card_has_the_frequency_of_the_stored_profile() -> None:
+def test_each_card_has_the_frequency_of_the_stored_profile_that_the_heading_names() -> None:
     run = read_run(STORED / "verified")
     table = next(each for each in tables(run) if each.title == "kuhn2")
-    best = min(
-        (item for cell in run.cells if cell.game == "kuhn2" for item in cell.equilibria),
-        key=lambda item: item.max_regret,
-    )
+    title = table.columns[2].title
+    (best,) = [
+        item
+        for cell in run.cells
+        for item in cell.equilibria
+        if item.identity
+        and title == f"kuhn2, α={item.identity['parameters'].get('alpha', -1):.3f}"
+        and item.max_regret == 0
+    ]
+    assert best.credible
+    assert best.credible["credible"] == best.credible["sets"]
     stored = json.loads((run.path / str(best.profile)).read_text(encoding="utf-8"))
     profile = eqbench.BehaviorProfile.from_json(eqbench.load_game("kuhn2"), stored)
-    (row,) = [row for row in table.rows if row.label == "at the start: bet"]
-    shown = row.values[table.columns[2].title].split()
-    for text, card in zip(shown, (1, 2, 3), strict=True):
+    (row,) = [row for row in table.rows if row.label == "P1 at the start: bet"]
+    for text, card in zip(row.values[title].split(), (1, 2, 3), strict=True):
         assert float(text) == pytest.approx(profile["P1", f"{card}:", "bet"], abs=0.00501)
+
+
+def kuhn(folder: Path, *members: tuple[str, dict[tuple[str, str, str], float], Any]) -> Table:
+    """Table of members of equilibria of kuhn2: names, frequencies unless 1/2, credible sets."""
+    game, record = eqbench.load_game("kuhn2"), cell("01")
+    record = identified(record, *(identity(name) for name, *_ in members))
+    items = []
+    for k, (item, (_, shares, credible)) in enumerate(zip(record.equilibria, members, strict=True)):
+        profile = eqbench.BehaviorProfile.uniform(game).to_json()
+        for (player, label, action), share in shares.items():
+            own = profile["behavior"][player][label]
+            own.update({each: share if each == action else 1 - share for each in own})
+        (folder / f"{k}.json").write_text(json.dumps(profile), encoding="utf-8")
+        judged = {"sets": 12, "worst": 0.0, "worst_set": None, "exact": None, "credible": credible}
+        items.append(replace(item, profile=f"{k}.json", credible=judged if credible else None))
+    record = replace(record, game_spec=game.spec, game_content=content_hash(game.tree))
+    run = StoredRun(folder, {}, (), 0, ())
+    table = played_table(equilibria([RunCell("", replace(record, equilibria=items), run)]))
+    assert table
+    return table
+
+
+BET, CALL, BLUFF = ("P1", "3:", "bet"), ("P1", "3:KB", "call"), ("P1", "1:", "bet")
+
+
+def test_equilibria_differ_only_where_all_of_their_members_lie_apart(tmp_path: Path) -> None:
+    one = [("cluster:1", {BET: 0.9, BLUFF: share}, None) for share in (0.1, 0.4)]
+    two = [("cluster:2", {BET: 0.6, BLUFF: share}, None) for share in (0.3, 0.9)]
+    game = kuhn(tmp_path, *one, *two)
+    (row,) = [row for row in game.rows if row.label == "P1 at the start: bet"]
+    assert row.values["≠"] == "≠", "with K, in all members"
+    alike = kuhn(tmp_path, *one, *(("cluster:2", {**own, BET: 0.9}, None) for _, own, _ in two))
+    assert not any(row.values["≠"] for row in alike.rows), "bluffs of some members agree"
+
+
+def test_the_most_credible_member_is_shown_and_what_is_never_reached_in_brackets(
+    tmp_path: Path,
+) -> None:
+    bets = {BET: 1.0, CALL: 0.5}  # who always bets with K never calls with it
+    table = kuhn(
+        tmp_path,
+        ("cluster:1", bets, 11),
+        ("cluster:1", bets | {CALL: 1.0}, 12),
+        ("cluster:1", bets, None),
+    )
+    rows = {row.label: row.values["cluster:1"] for row in table.rows}
+    assert rows["P1 after check–bet: call"].split() == [".50", ".50(", "1)"]
+    assert rows["P1 at the start: bet"].split() == [".50", ".50", "1"]
+
+
+def test_who_has_no_choice_is_marked_in_the_row_of_those_who_have(tmp_path: Path) -> None:
+    run = eqbench.run("skp", "logit", out=tmp_path / "run").stored
+    (table,) = tables(run)
+    rows = {row.label: row.values[table.columns[2].title].split() for row in table.rows}
+    assert [text.endswith("!") for text in rows["P1 after check–bet–fold: call"]] == [
+        True,
+        True,
+        False,
+        True,
+    ]
+    assert len({label.rpartition(":")[0] for label in rows}) == len(rows), "one row each"
 
 
 def test_files_that_are_missing_leave_the_table_out(tmp_path: Path) -> None:

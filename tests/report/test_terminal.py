@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -14,7 +15,8 @@ from rich.console import Console
 
 from eqbench.report.cells import View, report_on
 from eqbench.report.naming import credible_text
-from eqbench.report.terminal import print_report
+from eqbench.report.rows import Column, Report, Row, Table
+from eqbench.report.terminal import plain_text, print_report
 from eqbench.report.trials import RunCell, arranged
 from eqbench.store.schema import CellRecord, EquilibriumRecord
 
@@ -27,6 +29,18 @@ def printed(*records: CellRecord, width: int = 120) -> str:
     buffer = io.StringIO()
     print_report(report_on([run_of(*records)]), Console(file=buffer, width=width))
     return buffer.getvalue()
+
+
+def test_rows_keep_all_that_identifies_them_where_no_column_fits() -> None:
+    columns = (
+        Column("player", identifies=True),
+        Column("situation", identifies=True),
+        Column("set:1"),
+    )
+    values = ("P1", "at the start: bet", ".07 .95 .99")
+    table = Table("game", columns, (Row.of(columns, values, "P1 at the start: bet"),))
+    lines = plain_text(partial(print_report, Report((table,))), 26).splitlines()
+    assert lines == ["game", "set:1", "P1 at the start: bet: .07", "  .95 .99"]
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 100, 200])

@@ -108,6 +108,25 @@ def test_honest_answers_have_the_values_known_beforehand(
     assert not any(each.note for each in board.answers)
 
 
+def test_answers_of_a_given_folder_have_a_table_even_where_others_are_as_good(
+    tmp_path: Path,
+) -> None:
+    folder = _write(tmp_path / "mine", [SEXES], "A pencil")
+    board = answer(ChallengeStudy(ChallengeRequest(folders=(folder,))))
+    (own,) = (each for each in board.answers if each.submission == "A pencil")
+    assert own.place == 1
+    assert (own.shared or 0) > 1
+    assert [row.values["submission"] for row in board.tables().tables[0].rows] == ["A pencil"]
+
+
+def test_run_is_refused_nothing_that_it_does_not_claim(
+    measured: Callable[..., Board],
+) -> None:
+    board = measured(str(RUNS / "kuhn3"))
+    assert {each.question for each in board.answers} >= {"regret", "credible"}
+    assert not any(each.note for each in board.answers)
+
+
 def test_the_better_answer_has_the_first_place_and_equal_ones_share_it(
     tmp_path: Path, measured: Callable[..., Board]
 ) -> None:

@@ -19,7 +19,7 @@ from zlib import crc32
 from eqbench.errors import UsageError, nearest
 from eqbench.model.game import Game
 from eqbench.model.words import Wording
-from eqbench.report.charts.answer import finds, tints
+from eqbench.report.charts.answer import finds, key_of, tints
 from eqbench.report.naming import identity_text, kind_of_match
 from eqbench.report.recall import recall_rows
 from eqbench.report.trials import SHORTEST_S, RunCell, by_trial, entries_of, named, ranked
@@ -119,7 +119,7 @@ def datasets(
     return {
         "solvers": looks(measured),
         "names": [
-            {"game": game.name, "name": name} | look
+            {"game": game.name, "key": key_of(game.name, name), "name": name} | look
             for game, own in named
             for name, look in own.items()
         ],
@@ -263,9 +263,9 @@ def specification(name: str, data: Mapping[str, Rows], **values: str) -> dict[st
     columns = ["u1", "u2", *(column for row in data["equilibria"] for column in row)]
     players = dict.fromkeys(column[1:] for column in columns if column[0] == "u")
     sides, first, second = _sides(data)
-    tint = {row["name"]: row for row in data.get("names", ())}
-    of_game = grouped(data.get("names", ()), lambda row: row["game"]).items()
-    named = {game: [row["name"] for row in own] for game, own in of_game}
+    tint = {row["key"]: row for row in data.get("names", ())}
+    of_game = grouped(tint.values(), lambda row: row["game"]).items()
+    named = {game: [row["key"] for row in own] for game, own in of_game}
     given = {
         "@solvers": [row["name"] for row in data["solvers"]],
         "@sides": {side: side for side in sides},
@@ -275,7 +275,7 @@ def specification(name: str, data: Mapping[str, Rows], **values: str) -> dict[st
         "@floors": {row["game"]: row["floor"] for row in data["cells"]},
         "@equilibria": [*tint],
         "@tints": [row["color"] for row in tint.values()],
-        "@words": {name: row["title"] for name, row in tint.items()},
+        "@words": {key: row["title"] for key, row in tint.items()},
         "@named": named,
         "@columns": 1 if any(len(row["title"]) > _SHORT for row in tint.values()) else 2,
         **{f"@{key}": [look[key] for look in looked] for key in ("color", "strokeDash", "shape")},

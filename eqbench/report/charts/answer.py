@@ -57,6 +57,11 @@ def tints(games: Iterable[Sequence[RunCell]]) -> list[dict[str, dict[str, str]]]
     return known
 
 
+def key_of(game: str, name: str) -> str:
+    """Key of an equilibrium in a run, as ``answer.json`` makes it: each game has its cluster:1."""
+    return f"{game} / {name}"
+
+
 def _time(entry: RunCell) -> float:
     """Seconds to the target, or of all the solving where it was not met."""
     time = entry.time_to()

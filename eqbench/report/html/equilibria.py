@@ -20,7 +20,6 @@ from eqbench.model.words import key_line
 from eqbench.report.charts import ShownGame
 from eqbench.report.html.document import Played
 from eqbench.report.naming import FoundEquilibrium, described, equilibria, spread
-from eqbench.report.played import stored_shares
 from eqbench.report.profile_picture import blocks, most_reached, sets_of
 from eqbench.report.tree_drawing import NEGLIGIBLE
 from eqbench.report.trials import RunCell, began
@@ -49,11 +48,10 @@ def _chosen(
     found: Sequence[FoundEquilibrium],
 ) -> Iterator[tuple[FoundEquilibrium, RunCell, EquilibriumRecord]]:
     """The best candidates of cells, those of different equilibria first."""
-    turns = [sorted(item.cells, key=lambda own: own[1][0].max_regret) for item in found]
-    for turn in range(max(map(len, turns), default=0)):
-        for item, own in zip(found, turns, strict=True):
-            if turn < len(own):
-                yield item, own[turn][0], own[turn][1][0]
+    for turn in range(max((len(item.ranked) for item in found), default=0)):
+        for item in found:
+            if turn < len(item.ranked):
+                yield item, *item.ranked[turn]
 
 
 def best_profiles(shown: ShownGame) -> Iterator[tuple[dict[str, Any], BehaviorProfile]]:
@@ -79,7 +77,7 @@ def _card(
     for item, entry, candidate in chosen:
         about = _about(item, entry, candidate)
         is_wanted = len(profiles) < MOST_PROFILES and used < room
-        shares = stored_shares(entry, candidate) if is_wanted else {}
+        shares = entry.shares(candidate) if is_wanted else {}
         if shares and not sets:
             players = list(dict.fromkeys(player for player, *_ in shares))
             by_set = grouped(shares, lambda key: key[:2])

@@ -7,7 +7,7 @@ import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import accumulate
+from itertools import accumulate, chain
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -18,13 +18,15 @@ from eqbench.documents import convert, read_file
 from eqbench.errors import counted, first_of
 from eqbench.model.words import Wording
 from eqbench.report import charts, read_data
-from eqbench.report.answer import answer
+from eqbench.report.answer import MOST_GAMES, NOTHING, answer, finders
 from eqbench.report.cells import COLUMNS, MOST_CELLS, MOST_REASONS, cell_table, report_on
+from eqbench.report.charts.answer import NONE_YET
 from eqbench.report.html import document as html
 from eqbench.report.html.equilibria import played
 from eqbench.report.html.tree import trees
 from eqbench.report.naming import (
     LOOSE,
+    NEAR,
     FoundEquilibrium,
     equilibria,
     handed_over,
@@ -35,6 +37,7 @@ from eqbench.report.profile_view import identity_lines
 from eqbench.report.recall import TOPIC, recall_rows
 from eqbench.report.rows import SOLVER, TONES, Cell, Column, Report, address_of, mebibytes
 from eqbench.report.trials import (
+    AT_START,
     REGRETS,
     STATUSES,
     TRIAL,
@@ -153,7 +156,10 @@ def drawn(data: Mapping[str, charts.Rows], *names: str, **values: str) -> list[h
 
 
 def overview(games: Sequence[charts.ShownGame]) -> html.Table:
-    """Outcome of every solver on every game, in rows of what there is more of, and their totals."""
+    """Outcome of every solver on every game, and their totals.
+
+    The longer side goes down, and always many games, with what was found in each.
+    """
     of_game = {game.name: {own.solver: own for own in trials(game.entries)} for game in games}
     every = Trials(ranked([entry for game in games for entry in began(game.entries)]))
     solvers = {own.solver: own for own in trials(every.entries)}
@@ -164,21 +170,30 @@ def overview(games: Sequence[charts.ShownGame]) -> html.Table:
     }
     totals = {name: f"{own.ok} of {len(own.entries)} ok" for name, own in solvers.items()}
     title, look = "Every solver on every game", {"reading": TEXTS["overview_reading"]}
-    if len(games) <= len(solvers):
+    if len(games) <= min(len(solvers), MOST_GAMES):
         columns = [SOLVER, Column("total", "count"), *(Column(game) for game in of_game)]
         rows = [
             [name, Cell(totals[name], own.ok), *(cells[game, name] for game in of_game)]
             for name, own in solvers.items()
         ]
         return html.Table("status", columns, rows, TEXTS["overview"], title, **look)
-    columns = [Column("game"), *(Column(n, "text", f"{n}\n{total}") for n, total in totals.items())]
-    rows = []
+    columns = [Column("game"), Column("equilibria found")]
+    columns += [Column(n, "text", f"{n}\n{total}") for n, total in totals.items()]
+    rows, found = [], {game.name: _briefly(game.entries) for game in games}
     for game, own in of_game.items():
         ok = sum(each.ok == len(each.entries) for each in own.values())
         total = Cell(f"{ok} of {len(solvers)}", ok)
-        rows.append([game, *(cells[game, name] for name in solvers), total])
+        rows.append([game, found[game], *(cells[game, name] for name in solvers), total])
     columns.append(Column("solved by", "count"))
     return html.Table("status", columns, rows, TEXTS["overview"], title, **look)
+
+
+def _briefly(entries: Sequence[RunCell]) -> Cell:
+    """Equilibria that were found in a game with the number of their solvers; who, on pointing."""
+    found = finders(entries)
+    text = "; ".join(f"{words} ({len(names)})" for words, names in found)
+    hint = "\n".join(f"{words}: {first_of(names)}" for words, names in found)
+    return Cell(text or NOTHING, hint=hint, kind="brief")
 
 
 def matrix(
@@ -191,11 +206,13 @@ def matrix(
     """
     entries = began(game.entries)
     found = equilibria(entries)
-    known, near = ([item for item in found if item.is_near is near] for near in (False, True))
+    known = [item for item in found if not item.is_near]
+    near = {i.title.removeprefix(f"{NEAR} "): [i] for i in found if i.is_near}
     shown, others = known[:_MOST_EQUILIBRIA], known[_MOST_EQUILIBRIA:]
-    groups = {Column(i.title, "count", i.title.replace(":", ":\n", 1)): [i] for i in shown}
+    heads = [Column(i.title, "count", i.title.replace(":", ":\n", 1)) for i in shown]
+    groups = {c: [i, *near.pop(i.title, [])] for c, i in zip(heads, shown, strict=True)}
     groups |= {Column(f"{len(others)} more", "count"): others} if others else {}
-    groups |= {Column("only near", "count", "only\nnear"): near} if near else {}
+    groups |= {Column(NONE_YET, "count"): [*chain(*near.values())]} if near else {}
     solvers = trials(entries, "status")
     rows = [
         [
@@ -245,28 +262,38 @@ def _status(own: Trials | None, *, with_figure: bool = False) -> Cell:
         "✓": True,
     }
     sign = next(sign for sign, holds in signs.items() if holds)
-    time, best = own.time_to(), own.best
-    reasons = dict.fromkeys(f"{r.status}: {r.reason}" for r in records if r.reason)
+    time, best, at_start = own.time_to(), own.best, own.is_at_start
+    notes = [f"{r.status}: {r.reason}" for r in records if r.reason]
+    reasons = dict.fromkeys([AT_START] * at_start + notes)
     figure = seconds(time) if time is not None else "" if best is None else small(best)
+    shown = "at start" if at_start else figure * with_figure
     return Cell(
-        " ".join(filter(None, (status, often, sign, figure * with_figure))),
+        " ".join(filter(None, (status, often, sign, shown))),
         hint="; ".join([*reasons][:MOST_REASONS]),
         kind="fair" if often and TONES[status] == "good" else TONES[status],
     )
 
 
 def _finds(items: Sequence[FoundEquilibrium], own: Trials) -> Cell:
-    """How many of some equilibria a solver found, or in how many of its cells, and where."""
-    found = [item for item in items if item.by(own.solver)]
-    if not found:
+    """How many of some equilibria a solver found, or in how many of its cells, and where.
+
+    If it found none, then those that it only came near.
+    """
+    known = [item for item in items if not item.is_near]
+    found = [item for item in known if item.by(own.solver)]
+    near = [item for item in items if item.is_near and item.by(own.solver)]
+    if not found and not near:
         return Cell("·", None, kind="faint")
-    cells = [members for item in found for members in item.by(own.solver)]
+    cells = [members for item in found or near for members in item.by(own.solver)]
     of_cells = f"/{len(own.entries)}" * (len(own.entries) > 1)
-    if items[0].is_near:
-        names = ", ".join(item.name for item in found)
-        return Cell(f"≈{len(cells)}{of_cells}", len(cells), names, "faint")
+    if not found:
+        names = first_of([*dict.fromkeys(item.name for item in near)])
+        parts = (NEAR, of_cells and f"{len(cells)}{of_cells}", "near" if known else names)
+        best = small(min(each[0].max_regret for each in cells))
+        hint = f"{NONE_YET}, only near {names}; max regret {best}"
+        return Cell(" ".join(filter(None, parts)), 0, hint, "faint")
     members = [member for each in cells for member in handed_over(each)]
-    if len(items) > 1:
+    if len(known) > 1:
         return Cell(str(len(members)), len(members), kind="good")
     number = len(cells) if of_cells else len(members)
     where = spread(member.identity for member in members)

@@ -9,11 +9,11 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Annotated
 
-from msgspec import Struct, structs
+from msgspec import Struct, field, structs
 
 from eqbench.errors import EqbenchError
 from eqbench.report.html import document as html
-from eqbench.report.rows import Column, Report, table_of
+from eqbench.report.rows import Column, Report, Table, table_of
 from eqbench.report.writing import write_report
 from eqbench.studies.challenge.measure import measure
 from eqbench.studies.challenge.submissions import (
@@ -48,7 +48,7 @@ class Scored(Struct, frozen=True, kw_only=True):
     method: Annotated[str, Column(optional=True)] = ""
     elapsed_s: Annotated[float | None, Column("stated time", "seconds", optional=True)] = None
     machine: Annotated[str, Column("stated machine", dispensable=1, optional=True)] = ""
-    shared: Annotated[int | None, Column("at its place", "count", dispensable=1, optional=True)] = (
+    shared: Annotated[int | None, Column("answers tied", "count", dispensable=1, optional=True)] = (
         None
     )
     note: Annotated[str, Column(optional=True)] = ""
@@ -65,9 +65,13 @@ class Entry(Struct, frozen=True):
 
 
 class Board(Document, frozen=True, kw_only=True, tag_field="schema", tag="eqbench.challenge/1"):
-    """All answers by question and game, the best first, the refused ones last."""
+    """All answers by question and game, the best first, the refused ones last.
+
+    `given` are the names of the submissions that are not the best known answers.
+    """
 
     answers: list[Scored]
+    given: list[str] = field(default_factory=list)
 
     def rows(self) -> Sequence[Scored]:
         """All answers."""
@@ -75,15 +79,19 @@ class Board(Document, frozen=True, kw_only=True, tag_field="schema", tag="eqbenc
 
     def tables(self) -> Report:
         """The best answer to each question, and what is refused or not as it is claimed."""
-        tables, names = [], ("game", "measured", "submission", "method", "elapsed_s", "shared")
+        tables: list[Table] = []
+        names: tuple[str, ...] = ("game", "measured", "submission", "method", "elapsed_s", "shared")
         for name, question in challenge().question.items():
             games = [posed.name for posed in challenge().game if name in posed.questions]
             best = {game: Scored(game=game, measured=OPEN) for game in games}
             best |= {e.game: e for e in self.answers[::-1] if e.question == name and e.place}
             rows = [*best.values()]
             tables.append(table_of(rows, question.title, (question.note,), names=names))
+        if own := [each for each in self.answers if each.submission in self.given and each.place]:
+            names = ("game", "question", "place", "measured", "shared", "submission", "method")
+            tables.insert(0, table_of(own, "Answers of the folders given", names=names))
         if doubtful := [each for each in self.answers if each.note]:
-            names = ("submission", "game", "question", "measured", "method", "note")
+            names = ("game", "question", "measured", "submission", "method", "note")
             tables.append(table_of(doubtful, "Refused, or not as claimed", names=names))
         return Report(tuple(tables), (legend("challenge.board"),))
 
@@ -106,8 +114,8 @@ class ChallengeStudy(Study[ChallengeRequest, Entry, Board]):
 
     def __init__(self, request: ChallengeRequest, *, figures: bool = False) -> None:
         """Find the folders; UsageError if one holds neither a submission nor a run."""
-        known = sorted(file.parent for file in KNOWN.glob(f"*/{MANIFEST}"))
-        folders = [*known, *map(folder_of, request.folders)]
+        self.known = sorted(file.parent for file in KNOWN.glob(f"*/{MANIFEST}"))
+        folders = [*self.known, *map(folder_of, request.folders)]
         self.request, self.folders = request, {each.resolve(): str(each) for each in folders}
 
     def parts(self) -> list[str]:
@@ -124,6 +132,8 @@ class ChallengeStudy(Study[ChallengeRequest, Entry, Board]):
                 session.go_on(f"{name}: answer {number} of {len(read.answers)}")
                 scored.append(_scored(read, each))
             mark = read.fingerprint()
+            if not read.claims:
+                scored = [each for each in scored if not each.note]
         except EqbenchError as error:
             scored = scored or [_refused(name, error)]
         return Entry(name, mark, scored)
@@ -142,7 +152,9 @@ class ChallengeStudy(Study[ChallengeRequest, Entry, Board]):
         groups = grouped(measured, lambda each: (each.question, each.game))
         order = [(name, game.name) for name in challenge().question for game in challenge().game]
         placed = [each for key in order for each in _placed(groups.get(key, []))]
-        return Board(answers=placed + [each for each in scored if each.value is None])
+        refused = [each for each in scored if each.value is None]
+        given = [each.name for each in parts[len(self.known) :]]
+        return Board(answers=placed + refused, given=given)
 
     def ending(self, document: Board) -> tuple[int, str]:
         """Return 1 if an answer is refused, or claims more than is there."""

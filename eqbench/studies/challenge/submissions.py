@@ -103,12 +103,16 @@ class Manifest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True, eq=False)
 class Submission:
-    """A submission as it was read; in place of a damaged answer stands what is wrong with it."""
+    """A submission as it was read; in place of a damaged answer stands what is wrong with it.
+
+    A run claims nothing: a question that its profiles do not answer is left out.
+    """
 
     folder: Path
     name: str = ""
     machine: str = ""
     answers: tuple[Answer | str, ...] = ()
+    claims: bool = True
 
     def file(self, name: str, most_bytes: int = PROFILE_BYTES) -> bytes:
         """Content of one of its files; UsageError if it cannot be read."""
@@ -184,4 +188,5 @@ def _of_run(run: StoredRun) -> Submission:
             facts["profiles"] = [own.profile for own in fit[question]][:MOST_FILES]
             answers += [convert(facts, Answer)] * bool(facts["profiles"])
     machine = str((run.plan.get("environment") or {}).get("processor") or "")
-    return Submission(run.path, run.path.resolve().name, printable(machine), tuple(answers))
+    name = run.path.resolve().name
+    return Submission(run.path, name, printable(machine), tuple(answers), claims=False)

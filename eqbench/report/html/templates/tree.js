@@ -4,6 +4,7 @@
 const PALE = 1e-6; // reached with less
 const MOST_ROWS = 50; // children, or nodes of an information set, that are made at once
 const MOST_OPENED = 300;
+const FEW = 8; // children of the start that a report shows at first
 const [CHANCE, END] = [-1, -2];
 
 const valueOf = (figure) => {
@@ -45,7 +46,7 @@ function startTree(figure) {
 
   const childrenOf = (node) => Array.from({ length: counts[node] }, (_, k) => first[node] + k);
   const wayTo = (node) => (node < 0 ? [] : [...wayTo(parent[node]), node]);
-  const isPale = (node) => own && valueOf(own.reach[node]) < PALE;
+  const isPale = (node) => Boolean(own) && valueOf(own.reach[node]) < PALE;
   const ownerOf = (node) => tree.owners[set[node]];
   const rankOf = (node) => node - first[parent[node]];
   function moveOf(node) {
@@ -173,7 +174,7 @@ function startTree(figure) {
   function reset() {
     lines = new Map();
     outline.replaceChildren(lineOf(0));
-    open(0);
+    if (counts[0] <= FEW || !("game" in figure.dataset)) open(0);
     choose(chosen);
     if (!own) return;
     const paid = players.map((name, k) => `${name} ${text(own.payoffs[k])}`).join(", ");
