@@ -87,7 +87,7 @@ def places(record: CellRecord) -> tuple[set[int], int, bool] | None:
     ]
     with suppress(KeyError, TypeError, ValueError):  # a stored record may have anything in it
         numbers = {int(place["component"]) for place in known}
-        if known and max(numbers) <= (of := int(known[0]["of"])):
+        if known and 1 <= min(numbers) <= max(numbers) <= (of := int(known[0]["of"])):
             return numbers, of, bool(known[0]["isolated"])
     return None
 

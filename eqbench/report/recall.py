@@ -83,7 +83,7 @@ def recalls(entries: Iterable[RunCell]) -> list[Recall]:
     ended = (entry for entry in began(entries) if entry.record.status != "interrupted")
     for cells in grouped(ended, lambda entry: entry.record.game_identity).values():
         known = (places(entry.record) for entry in cells)
-        of = next((each[1] for each in known if each), 0)
+        of = max((each[1] for each in known if each), default=0)
         for own in trials(cells) if of else ():
             found.setdefault(own.solver, Recall(own.solver)).add(own.entries, of)
     return sorted(found.values(), key=lambda own: (-own.share, -own.games))

@@ -78,6 +78,13 @@ def test_a_number_beyond_all_equilibria_is_not_believed() -> None:
     ]
 
 
+def test_numbers_before_the_first_or_of_another_count_leave_no_share_above_one() -> None:
+    wrong = [found("wrong", "a", (0, -1), 3), found("more", "b", (1, 2, 3), 3)]
+    known = recalls(entries(*ALL, *wrong))
+    assert {own.solver: own.found for own in known} == {"all": [3, 1], "wrong": [0], "more": [3]}
+    assert all(own.share <= 1 for own in known)
+
+
 def test_shares_rise_with_the_processor_time_of_cells_one_after_the_other() -> None:
     rows = recall_rows(entries(*ALL, *SEEDS))
     some = [row for row in rows if row["solver"] == "some"]
