@@ -113,7 +113,8 @@ def _check_proof(request: CheckRequest) -> int:
         refused = str(error)
     if request.as_json:
         head: dict[str, object] = {"schema": "eqbench.check/1", "kind": "proof", "spec": spec}
-        put_json(head | {"passed": not refused, "reason": refused, "known": known, "nodes": nodes})
+        found = {"known": known, "nodes": nodes, "replaced": replaced}
+        put_json(head | {"passed": not refused, "reason": refused} | found)
     elif refused:
         put(f"refused: {refused}")
     else:
@@ -122,7 +123,10 @@ def _check_proof(request: CheckRequest) -> int:
         if nodes["face"] == sum(nodes.values()):
             put("nothing is excluded: the only case is an open face")
         else:
-            put(f"proved: every equilibrium of {spec} is in {' or '.join(places)}")
+            which = (
+                "some equilibrium with the outcome of each" if nodes["face"] and replaced else ""
+            )
+            put(f"proved: {which or 'every equilibrium'} of {spec} is in {' or '.join(places)}")
         if replaced:
             put(
                 f"{counted(replaced, 'dominated action')} replaced that would end the game: no "

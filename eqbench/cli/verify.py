@@ -226,7 +226,7 @@ def _write(file: str, profile: BehaviorProfile, game: Game) -> None:
     from eqbench.errors import UsageError
 
     if file != STANDARD_OUTPUT and Path(file).exists():
-        raise UsageError(f"{file} exists; choose another file, or move it away")
+        raise UsageError(f"{file} is there; choose another file, or move it away")
     write_text(Path(file), _text(profile, game))
     say(f"wrote {file}")
 

@@ -42,6 +42,8 @@ class ProofError(EqbenchError):
 class ProofSummary(NamedTuple):
     """What a file proves: all equilibria are in known sets, or in faces if there are any.
 
+    Where actions are replaced, faces are about equilibria without them, one for each outcome.
+
     Attributes
     ----------
     known : names of the known sets
@@ -217,6 +219,7 @@ class _Checker:
             player = int(tree.infoset_player[infoset])
             _demand(better in self.blocks[infoset], f"{worse} and {better} are of different sets")
             _demand(infoset not in self.replaced, f"two actions of set {infoset} are replaced")
+            _demand(after[worse], f"set {infoset} has no node")
             for node, low in after[worse].items():
                 high = after[better][node]
                 _demand(low and high, f"action {worse} or {better} does not end the game")
