@@ -123,10 +123,9 @@ def _check_proof(request: CheckRequest) -> int:
         if nodes["face"] == sum(nodes.values()):
             put("nothing is excluded: the only case is an open face")
         else:
-            which = (
-                "some equilibrium with the outcome of each" if nodes["face"] and replaced else ""
-            )
-            put(f"proved: {which or 'every equilibrium'} of {spec} is in {' or '.join(places)}")
+            which = "each outcome of an" if nodes["face"] and replaced else "every"
+            ends = "that of one " * (which != "every")
+            put(f"proved: {which} equilibrium of {spec} is {ends}in {' or '.join(places)}")
         if replaced:
             put(
                 f"{counted(replaced, 'dominated action')} replaced that would end the game: no "
