@@ -29,7 +29,13 @@ _READ = "How often each is done, in one found member of each, where possible a c
 _MARKS = {"(": "(…) where play never gets", "!": "! no choice there", "–": "– not possible"}
 _MORE = "{:,} more rows: eqbench show RUN CELL --all"
 _HEAD = [Column("player", identifies=True), Column("situation", identifies=True)]
-_DIFFERS = Column("≠", notes=("≠ all found members of one do so more often than all of another",))
+_DIFFERS = Column(
+    "≠",
+    notes=(
+        "≠ all found members of one do so more often than all of another; "
+        "~ found members of one differ among themselves",
+    ),
+)
 
 
 def played_table(found: Sequence[FoundEquilibrium]) -> Table | None:
@@ -50,7 +56,9 @@ def played_table(found: Sequence[FoundEquilibrium]) -> Table | None:
     ends = [_ends(item, keys, own) for item, own in zip(items, values, strict=True)]
     low, high = map(np.array, zip(*ends, strict=True))
     is_apart = low.max(axis=0) - high.min(axis=0) > DIFFERENT
-    is_apart &= np.repeat(most >= NEGLIGIBLE, np.diff(starts))
+    varies = (high - low).max(axis=0) > DIFFERENT
+    for is_marked in (is_apart, varies):
+        is_marked &= np.repeat(most >= NEGLIGIBLE, np.diff(starts))
     taken = np.split(values.max(axis=0) >= DIFFERENT, starts[1:-1])
     by_action = [_by_action(block, names, taken) for block in blocks(sets, game.wording)]
     grids, more = most_reached(by_action, most, MOST_ROWS)
@@ -73,7 +81,8 @@ def played_table(found: Sequence[FoundEquilibrium]) -> Table | None:
             own = [
                 starts[k] + i for k in at if k >= 0 for i, a in enumerate(names[k]) if a in actions
             ]
-            shown = {"player": who, "situation": where, "≠": "≠" * bool(is_apart[own].any())}
+            mark = "≠" * bool(is_apart[own].any()) + "~" * bool(varies[own].any())
+            shown = {"player": who, "situation": where, "≠": mark}
             rows.append(Row(f"{who} {where}", shown | dict(zip(titles, texts, strict=True))))
     notes = ["; ".join([_READ, *(text for mark, text in _MARKS.items() if mark in marks)])]
     notes += [_MORE.format(more)] * bool(more)
@@ -81,7 +90,7 @@ def played_table(found: Sequence[FoundEquilibrium]) -> Table | None:
         Column(title, stacked=title.replace(", ", "\n"), dispensable=k and len(titles) - k)
         for k, title in enumerate(titles)
     ]
-    columns = [*_HEAD, *columns, *[_DIFFERS] * (len(titles) > 1)]
+    columns = [*_HEAD, *columns, *[_DIFFERS] * any(row.values["≠"] for row in rows)]
     return Table(record.game, tuple(columns), tuple(rows), tuple(notes), topic="what is played")
 
 
