@@ -16,11 +16,9 @@ from fractions import Fraction
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from eqbench.errors import SpecError
-from eqbench.model.dealt import DealtRules, all_deals, build_dealt
-from eqbench.model.tree import GameTree, Payoffs
+from eqbench.model.dealt_form import Settlement, ShowdownGame, ShowdownRules, single_cards
 from eqbench.model.words import Wording
 
 from .betting import (
@@ -41,7 +39,7 @@ Allowed = Callable[[str, int], tuple[str, ...]]  # (history, card) -> actions
 
 
 @dataclass(frozen=True)
-class Kuhn:
+class Kuhn(ShowdownGame):
     """Kuhn poker; payoffs are net profits and affine in the pot.
 
     Parameters
@@ -116,12 +114,12 @@ class Kuhn:
         hand = round_nodes(self.players, 1 + self.raises, [1] * (self.players + 1))
         return 1 + math.perm(self.cards, self.players) * hand
 
-    def build(self) -> GameTree:
-        """Game tree with information sets ``"<card>:<history>"``."""
+    def rules(self) -> ShowdownRules:
+        """Rules of the game; information sets are ``"<card>:<history>"``."""
         assert self.cards is not None  # __post_init__ filled both in
         assert self.pot is not None
         allowed = None if self.reduce == "none" else self._allowed
-        return build_kuhn(self.players, self.cards, self.pot, allowed, raises=self.raises)
+        return kuhn_rules(self.players, self.cards, self.pot, allowed, raises=self.raises)
 
     def _allowed(self, history: str, card: int) -> tuple[str, ...]:
         assert self.cards is not None
@@ -134,33 +132,28 @@ def _words(cards: int) -> Wording:
     return betting_words({str(k): name for k, name in enumerate(rank_names(cards), start=1)})
 
 
-def build_kuhn(
+def kuhn_rules(
     players: int, cards: int, pot: Fraction, allowed: Allowed | None, *, raises: int = 0
-) -> GameTree:
-    """Tree of Kuhn poker with the actions that `allowed(history, card)` leaves."""
-    rules = DealtRules(
-        deals=all_deals(cards, players),
-        turn=lambda history: play_round(history, players, range(players)).turn(1 + raises),
-        after=lambda history, action: history + LETTERS[action],
-        payoffs=showdown,
+) -> ShowdownRules:
+    """Rules of Kuhn poker with the actions that `allowed(history, card)` leaves."""
+    strength = np.arange(cards)
+
+    def settle(history: str) -> Settlement:
+        end = play_round(history, players, range(players))
+        paid = tuple(players * stake for stake in end.stakes)
+        return Settlement(paid, end.contending, (1,) * players)
+
+    return ShowdownRules(
+        single_cards(cards, players),
+        lambda history: play_round(history, players, range(players)).turn(1 + raises),
+        lambda history, action: history + LETTERS[action],
+        settle,
+        lambda _: strength,
+        players,
+        "pot",
+        Fraction(pot),
         allowed=allowed,
     )
-    return build_dealt(
-        rules, lambda base, slope: Payoffs(base, players, slope, "pot", Fraction(pot))
-    )
-
-
-def showdown(history: str, cards: NDArray[np.int64]) -> tuple[NDArray, NDArray]:
-    """Net profits at the end of a hand, times the number of players.
-
-    Returns base and slope, int64 (D, N): the profit is ``(base + slope * pot) / players``.
-    """
-    players = cards.shape[1]
-    end = play_round(history, players, range(players))
-    stakes, contending = np.array(end.stakes), list(end.contending)
-    best = np.array(contending)[cards[:, contending].argmax(axis=1)]
-    wins = np.arange(players) == best[:, None]
-    return players * (wins * stakes.sum() - stakes), players * wins - 1
 
 
 def reduced_nodes(cards: int, allowed: Allowed) -> int:
@@ -215,7 +208,7 @@ J, Q, K, A = 1, 2, 3, 4
 
 
 @dataclass(frozen=True)
-class SimplifiedKuhn:
+class SimplifiedKuhn(ShowdownGame):
     """SKP at any pot >= 2, all dominated actions deleted; eleven frequencies remain.
 
     J is passive. Q may bluff and never calls. K never opens, and calls only if no player called
@@ -243,9 +236,9 @@ class SimplifiedKuhn:
         """Number of nodes of the tree, known without building it."""
         return reduced_nodes(4, _allowed)
 
-    def build(self) -> GameTree:
-        """Game tree labeled as Kuhn poker with three players and four cards."""
-        return build_kuhn(3, 4, self.pot, _allowed)
+    def rules(self) -> ShowdownRules:
+        """Rules of the game, labeled as Kuhn poker with three players and four cards."""
+        return kuhn_rules(3, 4, self.pot, _allowed)
 
 
 def _allowed(history: str, card: int) -> tuple[str, ...]:

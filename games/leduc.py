@@ -9,15 +9,22 @@ the highest rank; equal hands split the pot. More players play as in OpenSpiel (
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from string import ascii_lowercase
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.errors import SpecError
-from eqbench.model.dealt import DealtRules, PublicChance, Turn, all_deals, build_dealt
-from eqbench.model.tree import CHANCE, GameTree, Payoffs
+from eqbench.model.dealt import Turn
+from eqbench.model.dealt_form import (
+    PublicCards,
+    Settlement,
+    ShowdownGame,
+    ShowdownRules,
+    single_cards,
+)
+from eqbench.model.tree import CHANCE
 from eqbench.model.words import Wording
 
 from .betting import (
@@ -35,7 +42,7 @@ ANTE, BETS = 1, (2, 4)
 
 
 @dataclass(frozen=True)
-class Leduc:
+class Leduc(ShowdownGame):
     """Leduc poker; information sets ``"<card>:<round 1>"``, then ``"…/<public card>:<round 2>"``.
 
     A card is its rank, 1 the lowest, and a letter for its suit, as in ``"2a:KBC/3b:K"``.
@@ -99,21 +106,19 @@ class Leduc:
         dealing = sum(math.perm(self.n_cards, k) for k in range(self.players))
         return dealing + math.perm(self.n_cards, self.players) * hand
 
-    def build(self) -> GameTree:
-        """Game tree; chance deals the private cards one after another."""
+    def rules(self) -> ShowdownRules:
+        """Rules of the game; chance deals the private cards one after another."""
         names = {self._name(card): card for card in range(1, self.n_cards + 1)}
-        rules = DealtRules(
-            deals=all_deals(self.n_cards, self.players, one_by_one=True),
-            turn=lambda history: self._turn(history, tuple(names)),
-            after=lambda history, move: history + LETTERS.get(move, f"/{move}:"),
-            payoffs=self._payoffs,
-            card_name=self._name,
-            public_chance=PublicChance(
-                self.n_cards - self.players,
-                lambda name, cards: np.all(cards != names[name], axis=1),
-            ),
+        numbers = np.arange(1, self.n_cards + 1)
+        return ShowdownRules(
+            replace(single_cards(self.n_cards, self.players, self._name), one_by_one=True),
+            lambda history: self._turn(history, tuple(names)),
+            lambda history, move: history + LETTERS.get(move, f"/{move}:"),
+            self._settle,
+            self._strength,
+            self._shares,
+            public=PublicCards(self.n_cards - self.players, lambda name: numbers == names[name]),
         )
-        return build_dealt(rules, lambda base: Payoffs(base, self._shares))
 
     @property
     def _shares(self) -> int:
@@ -139,15 +144,15 @@ class Leduc:
             return None
         return second.turn(self.raises) if board else (CHANCE, boards)
 
-    def _payoffs(self, history: str, cards: NDArray[np.int64]) -> tuple[NDArray[np.int64]]:
-        """Net profits at the end of a hand times `_shares`, int64 (D, N)."""
-        first, board, second = self._rounds(history)
-        paid = ANTE + BETS[0] * np.array(first.stakes) + BETS[1] * np.array(second.stakes)
-        rank = (cards - 1) // self.suits + 1
-        pair = rank == int(board[:-1] or 0)
-        strength = np.zeros_like(rank)
-        contending = list(second.contending)
-        strength[:, contending] = (rank + pair * self.n_cards)[:, contending]
-        wins = strength == strength.max(axis=1, keepdims=True)
-        part = self._shares // wins.sum(axis=1, keepdims=True)
-        return (wins * part * paid.sum() - self._shares * paid,)
+    def _settle(self, history: str) -> Settlement:
+        """How a hand ends, in parts of a chip."""
+        first, _, second = self._rounds(history)
+        stakes = zip(first.stakes, second.stakes, strict=True)
+        paid = (ANTE + BETS[0] * early + BETS[1] * late for early, late in stakes)
+        return Settlement(tuple(self._shares * chips for chips in paid), second.contending)
+
+    def _strength(self, history: str) -> NDArray[np.int64]:
+        """What cards are worth in a showdown: a pair beats all ranks."""
+        _, board, _ = self._rounds(history)
+        rank = np.arange(self.n_cards) // self.suits + 1
+        return rank + (rank == int(board[:-1] or 0)) * self.n_cards

@@ -52,7 +52,7 @@ def all_deals(cards: int, players: int, *, one_by_one: bool = False) -> Deals:
         If there are more than two million; this is known before any is listed.
     """
     count = math.perm(cards, players)
-    _check(count, f"{cards} cards for {players} players")
+    check_deals(count, f"{cards} cards for {players} players")
     deals = itertools.chain.from_iterable(itertools.permutations(range(1, cards + 1), players))
     flat = np.fromiter(deals, dtype=np.int64, count=count * players)
     return Deals(flat.reshape(count, players), np.ones(count, dtype=np.int64), one_by_one)
@@ -71,7 +71,7 @@ def independent_deals(weights: Sequence[int], players: int) -> Deals:
     GameFormatError
         If there are more than two million.
     """
-    _check(len(weights) ** players, f"{len(weights)} cards for each of {players} players")
+    check_deals(len(weights) ** players, f"{len(weights)} cards for each of {players} players")
     cards = np.indices((len(weights),) * players).reshape(players, -1).T
     return Deals(cards + 1, np.asarray(weights, dtype=np.int64)[cards].prod(axis=1))
 
@@ -101,7 +101,8 @@ def dealing(deals: Deals) -> tuple[list[tuple[NDArray[np.int64], ...]], int]:
     return levels, denominator
 
 
-def _check(count: int, what: str) -> None:
+def check_deals(count: int, what: str) -> None:
+    """Refuse more deals than can be listed; GameFormatError."""
     if count > MAX_DEALS:
         raise GameFormatError(
             f"{what} are {count:,} deals; at most {MAX_DEALS:,} can be built, so choose fewer "

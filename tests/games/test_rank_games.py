@@ -98,7 +98,7 @@ def poker(
     with `lottery`, a coin is thrown for nothing. Labels are those of the whole history.
     """
     rules = importlib.import_module("eqbench.games.betting")
-    showdown = importlib.import_module("eqbench.games.kuhn").showdown
+    kuhn = importlib.import_module("eqbench.games.kuhn").kuhn_rules(3, 4, Fraction(3), None)
     letters = rules.LETTERS | {"head": "h", "tail": "t"}
 
     def turn(history: str) -> tuple[int, tuple[str, ...]] | None:
@@ -112,7 +112,7 @@ def poker(
             deals=Deals(np.array(cards), np.ones(len(cards), dtype=np.int64)),
             turn=turn,
             after=lambda history, action: history + letters[action],
-            payoffs=lambda history, cards: showdown((start + history).rstrip("ht"), cards),
+            payoffs=lambda history, cards: kuhn.payoffs((start + history).rstrip("ht"), cards),
             public_chance=PublicChance(2, lambda _, cards: np.ones(len(cards), dtype=bool)),
         ),
         lambda base, slope: Payoffs(base, 3, slope, "pot", Fraction(3)),
