@@ -99,6 +99,10 @@ def poker(
     """
     rules = importlib.import_module("eqbench.games.betting")
     kuhn = importlib.import_module("eqbench.games.kuhn").kuhn_rules(3, 4, Fraction(3), None)
+
+    def in_order(cards: NDArray) -> NDArray:  # equal cards count as the later player's win
+        return cards.argsort(axis=1, kind="stable").argsort(axis=1) + 1
+
     letters = rules.LETTERS | {"head": "h", "tail": "t"}
 
     def turn(history: str) -> tuple[int, tuple[str, ...]] | None:
@@ -112,7 +116,9 @@ def poker(
             deals=Deals(np.array(cards), np.ones(len(cards), dtype=np.int64)),
             turn=turn,
             after=lambda history, action: history + letters[action],
-            payoffs=lambda history, cards: kuhn.payoffs((start + history).rstrip("ht"), cards),
+            payoffs=lambda history, cards: kuhn.payoffs(
+                (start + history).rstrip("ht"), in_order(cards)
+            ),
             public_chance=PublicChance(2, lambda _, cards: np.ones(len(cards), dtype=bool)),
         ),
         lambda base, slope: Payoffs(base, 3, slope, "pot", Fraction(3)),
