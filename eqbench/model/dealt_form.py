@@ -36,6 +36,7 @@ from eqbench.model.tree import (
     CHANCE,
     LARGEST_TO_STAKES,
     TERMINAL,
+    FloatArray,
     GameTree,
     IntArray,
     Payoffs,
@@ -707,6 +708,8 @@ class UnbuiltTree(GameTree):
 class _UnbuiltPayoffs(Payoffs):
     """Denominator and parameter of payoffs; their arrays are built with the tree."""
 
+    _tree: UnbuiltTree
+
     @classmethod
     def of(cls, tree: UnbuiltTree) -> _UnbuiltPayoffs:
         payoffs, form = object.__new__(cls), tree.form
@@ -715,10 +718,17 @@ class _UnbuiltPayoffs(Payoffs):
         )
         return payoffs
 
-    def __getattr__(self, name: str) -> Any:
-        if name not in ("base", "slope") or "_tree" not in self.__dict__:
-            raise AttributeError(name)
-        return getattr(self._tree.built.payoffs, name)
+    @property
+    def base(self) -> NDArray:
+        return self._tree.built.payoffs.base
+
+    @property
+    def slope(self) -> NDArray | None:
+        return self._tree.built.payoffs.slope
+
+    @property
+    def table(self) -> FloatArray:
+        return self._tree.built.payoffs.table
 
     @property
     def exact(self) -> bool:
