@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from eqbench.model.dealt_form import UnbuiltTree
 from eqbench.model.profile import BehaviorProfile, completed, completed_rows, exact_frequencies
 from eqbench.model.rational import not_to_zero, rational, short_figure
 from eqbench.model.tree import CHANCE, INT64_SAFE, FloatArray, GameTree, largest_integer
 from eqbench.text import Displayed
+from eqbench.verification.products import ProductSweep
 from eqbench.verification.sweep import SMALLEST, UNIT, Numbers, TreeSweep
 
 if TYPE_CHECKING:
@@ -155,7 +157,16 @@ def verify_exactly(tree: GameTree, profile: BehaviorProfile) -> Verification:
     Frequencies are read, and refused, as by :func:`~eqbench.model.profile.exact_frequencies`.
     """
     exact = exact_frequencies(tree, profile)
+    if isinstance(tree, UnbuiltTree):
+        return measure_product(ProductSweep(tree.form), exact)
     return measure_exactly(TreeSweep(tree), ExactRules.of(tree), exact)
+
+
+def measure_product(sweep: ProductSweep, exact: Sequence[Fraction]) -> Verification:
+    """Payoffs and regrets of frequencies (A,) as :func:`measure_exactly`, by sums over hands."""
+    means, best = sweep.evaluate_exactly(exact)
+    gains = (value - mean for value, mean in zip(best, means, strict=True))
+    return Verification(tuple(means), tuple(gains))
 
 
 def measure_exactly(sweep: TreeSweep, rules: ExactRules, exact: Sequence[Fraction]) -> Verification:
@@ -383,6 +394,10 @@ class Verifier:
         return TreeSweep(self.tree)
 
     @cached_property
+    def _product(self) -> ProductSweep | None:
+        return ProductSweep(self.tree.form) if isinstance(self.tree, UnbuiltTree) else None
+
+    @cached_property
     def _compiled(self) -> CompiledSweep:
         # loading Numba takes longer than measuring most games
         from eqbench.verification.compiled_sweep import CompiledSweep
@@ -392,7 +407,10 @@ class Verifier:
     def _in_floats(self, frequencies: FloatArray) -> Verification:
         """What floats measure, and the bound on their errors."""
         tree = self.tree
-        if tree.n_nodes >= COMPILED_FROM:
+        if self._product is not None:
+            payoffs, best = self._product.evaluate(frequencies)
+            errors = self._product.errors(frequencies)
+        elif tree.n_nodes >= COMPILED_FROM:
             payoffs, best = self._compiled.evaluate(frequencies)
             errors = self._compiled.errors(frequencies)
         else:
@@ -418,7 +436,10 @@ class Verifier:
         read = profile.exact or tuple(map(rational, profile.probabilities.tolist()))
         if not allowance.take(tree, lambda: self._rules, read):
             return None
-        return measure_exactly(self._sweep, self._rules, completed_rows(tree, profile)).rounded()
+        rows = completed_rows(tree, profile)
+        if self._product is not None:
+            return measure_product(self._product, rows).rounded()
+        return measure_exactly(self._sweep, self._rules, rows).rounded()
 
     def verify(
         self,
