@@ -203,11 +203,13 @@ class ProductSweep:
             np.zeros((len(own.depth), len(form.hands.labels)), dtype=payoffs.dtype)
             for own in self._moves
         ]
-        for board, contending, ends in self._blocks():
-            weights = (form.hands.weights * form.possible[board]).astype(payoffs.dtype)
+        boards = form.board[form.terminal]
+        for strength, contending, ends in self._blocks:
+            open_to = form.hands.weights[:, None] * form.possible[boards[ends]]
+            weights = open_to.astype(payoffs.dtype)
             reach = [plan[ends] * own for plan, own in zip(plans, weights, strict=True)]
             for p, own in enumerate(self._moves):
-                masses = self._masses(p, board, contending, [each.T for each in reach])
+                masses = self._masses(p, strength, contending, [each.T for each in reach])
                 earned = weights[p] * sum(
                     payoffs[p, ends, k, None] * mass.T for k, mass in masses.items()
                 )
@@ -215,21 +217,27 @@ class ProductSweep:
                 means[p] += (plans[p][ends] * earned).sum(axis=1).tolist()
         return means, [own.best(value) for own, value in zip(self._moves, values, strict=True)]
 
-    def _blocks(self) -> Iterator[tuple[int, tuple[bool, ...], NDArray]]:
-        """Endings after the same public cards and with the same players in the end."""
+    @cached_property
+    def _blocks(self) -> list[tuple[NDArray, tuple[bool, ...], NDArray]]:
+        """Endings that are summed at a time, with the strength of hands and who is in the end."""
         form, groups = self.form, dict[tuple, list[int]]()
-        for t, (board, who) in enumerate(
-            zip(form.board[form.terminal].tolist(), form.contending.tolist(), strict=True)
-        ):
-            groups.setdefault((board, tuple(who)), []).append(t)
+        any_order = np.arange(len(form.hands.labels))  # will do if there is no showdown
+        kinds = [row.tobytes() for row in form.strength]
+        first = {kind: form.strength[b] for b, kind in enumerate(kinds)}
+        ends = zip(form.board[form.terminal].tolist(), form.contending.tolist(), strict=True)
+        for t, (board, who) in enumerate(ends):
+            kind = kinds[board] if sum(who) > 1 else None
+            groups.setdefault((kind, tuple(who)), []).append(t)
         states = 1 if form.n_players == 2 else 2 ** (form.n_players - 1)
         size = max(1, _BLOCK // (len(form.hands.labels) * states))
-        for (board, who), ends in groups.items():
-            for start in range(0, len(ends), size):
-                yield board, who, np.array(ends[start : start + size])
+        return [
+            (any_order if kind is None else first[kind], who, np.array(ends[k : k + size]))
+            for (kind, who), ends in groups.items()
+            for k in range(0, len(ends), size)
+        ]
 
     def _masses(
-        self, player: int, board: int, contending: tuple[bool, ...], reach: list[NDArray]
+        self, player: int, strength: NDArray, contending: tuple[bool, ...], reach: list[NDArray]
     ) -> dict[int, NDArray]:
         """Weights of the others' hands by the number of winners, 0 if the player is none.
 
@@ -242,11 +250,8 @@ class ProductSweep:
         dict
             (H, E) by number of winners, for each hand of the player.
         """
-        strength = self.form.strength[board]
-        if sum(contending) == 1:  # any order will do if there is no showdown
-            strength = np.arange(len(strength))
         if self.form.n_players > 2:
-            return self._by_cards(player, contending, strength, reach)
+            return self._by_cards(player, strength, contending, reach)
         other, conflicts = reach[1 - player], self.form.hands.conflicts
         rows = max(1, _BLOCK // len(strength))
         found: dict[int, NDArray] = {}
@@ -269,8 +274,8 @@ class ProductSweep:
     def _by_cards(
         self,
         player: int,
-        contending: tuple[bool, ...],
         strength: NDArray,
+        contending: tuple[bool, ...],
         reach: list[NDArray],
     ) -> dict[int, NDArray]:
         """:meth:`_masses` for hands of one card, or of none."""
@@ -278,16 +283,12 @@ class ProductSweep:
         fighting = sum(1 << i for i, q in enumerate(others) if contending[q])
         everyone = (1 << len(others)) - 1
         order = np.argsort(strength, kind="stable")
-        steps = np.diff(strength[order]) != 0
+        breaks = strength[order][1:] != strength[order][:-1]
         seats = np.stack([reach[q][order] for q in others], axis=1)
         shared = self.form.hands.cards.shape[1] == 0
-        below, before = _seated(seats, np.append(True, steps), shared=shared, own=False)
-        above, after = (
-            part[::-1]
-            for part in _seated(
-                seats[::-1], np.append(True, steps[::-1]), shared=shared, own=shared
-            )
-        )
+        below, before = _seated(seats, np.append(True, breaks), shared=shared, own=False)
+        backward = _seated(seats[::-1], np.append(True, breaks[::-1]), shared=shared, own=shared)
+        above, after = (part[::-1] for part in backward)
         found: dict[int, NDArray] = {}
         for tied in range(everyone + 1):
             # opponents with cards as strong as the own one, which stand before or after it
