@@ -268,7 +268,7 @@ class ProductSweep:
                 }
             for k, part in parts.items():
                 mass = found.setdefault(k, np.zeros_like(other))
-                mass[here] = part.astype(other.dtype) @ other
+                mass[here] = np.einsum("hg,ge->he", part.astype(other.dtype), other)
         return found
 
     def _by_cards(
@@ -300,6 +300,29 @@ class ProductSweep:
                 mass = found.setdefault(k, np.zeros_like(reach[0]))
                 mass[order] += below[:, weaker] * ties * above[:, stronger]
         return found
+
+
+def count_terms(form: DealtForm) -> int:
+    """Number of integers that exact mode handles, about."""
+    players, hands = form.n_players, len(form.hands.labels)
+    of_others = hands if players == 2 else 4 ** (players - 1) + players << players
+    return players * len(form.terminal) * hands * of_others
+
+
+def integer_parts(form: DealtForm) -> tuple[list[set[int]], int]:
+    """Who moves at each depth in public, and bits in exact mode of what is not a frequency."""
+    depth, movers = np.zeros(len(form.parent), dtype=np.int64), list[set[int]]()
+    for v, (above, player) in enumerate(
+        zip(form.parent.tolist(), form.player.tolist(), strict=True)
+    ):
+        depth[v] = depth[above] + 1 if v else 0
+        if depth[v] == len(movers):
+            movers.append(set())
+        movers[depth[v]].add(player)
+    paid, denominator = form.stakes()
+    chances = math.lcm(*np.unique(form.chance).tolist()) * form.deal_weight
+    parts = [form.n_players * int(np.abs(paid).max()), denominator, chances, chances]
+    return movers, sum(part.bit_length() for part in parts) + 8 * form.n_players
 
 
 def _subsets(of: int) -> Iterator[int]:

@@ -18,7 +18,7 @@ from eqbench.model.profile import BehaviorProfile, completed, completed_rows, ex
 from eqbench.model.rational import not_to_zero, rational, short_figure
 from eqbench.model.tree import CHANCE, INT64_SAFE, FloatArray, GameTree, largest_integer
 from eqbench.text import Displayed
-from eqbench.verification.products import ProductSweep
+from eqbench.verification.products import ProductSweep, count_terms, integer_parts
 from eqbench.verification.sweep import SMALLEST, UNIT, Numbers, TreeSweep
 
 if TYPE_CHECKING:
@@ -238,7 +238,7 @@ class Allowance:
         """Whether it is worth it to read the game and a profile as integers at all."""
         # floats take as long to read as a terminal takes to be measured
         least = 1 if tree.exact else CHARGED_DIGITS
-        return self.left >= least * tree.n_terminals
+        return self.left >= least * _terms(tree)
 
     def spend(self, digits: int) -> bool:
         """Whether so much is left; if so, it is taken off."""
@@ -256,13 +256,13 @@ class Allowance:
         if not self.covers(tree):
             return False
         self.left -= length(exact)
-        most = min(MOST_DIGITS, self.left // tree.n_terminals)
+        most = min(MOST_DIGITS, self.left // _terms(tree))
         if most < 1:
             return False
-        digits = _digits(tree, rules(), exact, most)
+        digits = _digits(tree, rules, exact, most)
         if digits is None:
             return False
-        self.left -= tree.n_terminals * max(digits, CHARGED_DIGITS)
+        self.left -= _terms(tree) * max(digits, CHARGED_DIGITS)
         return True
 
 
@@ -295,16 +295,27 @@ def length(exact: Sequence[Fraction]) -> int:
     return math.ceil(bits * math.log10(2))
 
 
-def _digits(tree: GameTree, rules: ExactRules, exact: Sequence[Fraction], most: int) -> int | None:
+def _terms(tree: GameTree) -> int:
+    """Number of integers that exact mode handles."""
+    return count_terms(tree.form) if isinstance(tree, UnbuiltTree) else tree.n_terminals
+
+
+def _digits(
+    tree: GameTree, rules: Callable[[], ExactRules], exact: Sequence[Fraction], most: int
+) -> int | None:
     """Bound from above on the digits of an integer of exact mode; None if it exceeds `most`.
 
     A path is a product of at most as many factors of one player, or of chance, as there are
     levels on which they move.
     """
     allowed = most / math.log10(2)
-    movers = [set(np.unique(tree.player[level]).tolist()) for level in tree.levels]
-    bits = largest_integer(rules.payoffs).bit_length() + rules.payoff_denominator.bit_length()
-    bits += sum(CHANCE in here for here in movers) * rules.chance_denominator.bit_length()
+    if isinstance(tree, UnbuiltTree):
+        movers, bits = integer_parts(tree.form)
+    else:
+        movers = [set(np.unique(tree.player[level]).tolist()) for level in tree.levels]
+        known = rules()
+        bits = largest_integer(known.payoffs).bit_length() + known.payoff_denominator.bit_length()
+        bits += sum(CHANCE in here for here in movers) * known.chance_denominator.bit_length()
     for player in range(tree.n_players):
         moves = sum(player in here for here in movers)
         own = tree.infosets_of(player)
