@@ -134,7 +134,8 @@ def report_page(
     on = first_of(names) if len(names) <= _MOST_NAMED else counted(len(names), "game")
     title = f"eqbench on {on}" if names else "eqbench report"
     lead = [*(described(first[0]) if is_one else ()), *report.answer]
-    lead += _whole([entry.record for entry in everything]) if is_one and equilibria(first) else ()
+    if is_one and equilibria(first):
+        lead[-1:] = [" ".join([*lead[-1:], *_whole([entry.record for entry in everything])])]
     return html.document(title, parts, lead=lead, data=values)
 
 
@@ -145,7 +146,7 @@ def _whole(records: Sequence[CellRecord]) -> Iterator[str]:
     full = next((r for r in listed if r.equilibria[0].claim == "complete list"), None)
     if full:
         clause = shortened(printable(full.reason.partition(";")[0].strip()))
-        yield f"{full.solver} lists all equilibria{f' ({clause})' if clause else ''}."
+        yield f"The solver {full.solver} lists all equilibria{f' ({clause})' if clause else ''}."
     elif not known:
         yield TEXTS["open"]
     elif known[0][1] == 1:
@@ -232,7 +233,7 @@ def _doubt(members: Sequence[EquilibriumRecord]) -> str:
         judged, kind = item.credible, item.kind
         is_full = not judged or judged["credible"] == judged["sets"]
         if not is_full or is_imperfect(item) or (kind and kind["sequential"] == "refuted"):
-            return f"credible {credible_range(members)}"
+            return f"credible {(credible_range(members) or '').partition(',')[0]}"
     return ""
 
 

@@ -167,8 +167,9 @@ function refresh() {
 function link(part) {
   const { name } = SOLVERS[part.dataset.solver];
   const cell = onlyCell(part);
-  part.addEventListener("pointerenter", () => pointAt(name, cell));
-  part.addEventListener("pointerleave", () => pointAt(""));
+  // after the mouseout of a chart, unlike pointerenter
+  part.addEventListener("mouseenter", () => pointAt(name, cell));
+  part.addEventListener("mouseleave", () => pointAt(""));
 }
 
 const HINT =
