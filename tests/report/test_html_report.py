@@ -240,7 +240,13 @@ def test_play_that_is_no_equilibrium_or_not_credible_is_marked(tmp_path: Path) -
     def found(game: int, status: str, credible: int) -> CellRecord:
         record = cell(f"{game}{credible}", game=f"g{game}", game_spec=f"g{game}", solver="a")
         record = identified(record, identity("cluster:1", title="P1 always calls"))
-        judged = {"exact": False, "sets": 3, "credible": credible, "worst": 0.5, "worst_set": ["P1", "1"]}
+        judged = {
+            "exact": None,
+            "sets": 3,
+            "credible": credible,
+            "worst": 0.5,
+            "worst_set": ["P1", "1"],
+        }
         (best, *others) = record.equilibria
         best = replace(best, credible=judged)
         return replace(record, status=status, equilibria=[best, *others])

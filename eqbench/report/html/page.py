@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from itertools import accumulate, chain, zip_longest
+from itertools import accumulate, chain, repeat
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -221,7 +221,7 @@ def _signed(status: Cell, solver: str, found: Sequence[FoundEquilibrium]) -> Cel
     """Outcome of a solver with the signs of the equilibria it found, and whether in doubt."""
     signs = [
         sign + _CROSS * any(_doubt(handed_over(each)) for each in own)
-        for sign, item in zip_longest(_SIGNS[: len(found)], found, fillvalue=_MORE)
+        for sign, item in zip(chain(_SIGNS, repeat(_MORE)), found, strict=False)
         if (own := item.by(solver))
     ]
     return replace(status, text=" ".join([status.text, *dict.fromkeys(signs)]))
@@ -239,7 +239,8 @@ def _doubt(members: Sequence[EquilibriumRecord]) -> str:
 
 def _key(rows: Sequence[Sequence[Any]]) -> str:
     """The meanings of the marks that occur in cells."""
-    text = " ".join(cell.text for row in rows for cell in row if isinstance(cell, Cell))
+    cells = (cell for row in rows for cell in row if isinstance(cell, Cell))
+    text = " ".join(cell.text for cell in cells if cell.kind != "brief")  # of others' words
     own = [meaning for mark, meaning in TEXTS["marks"].items() if mark in text]
     return f"{'; '.join((*own, *marks([text], 'verdicts')))}."
 
