@@ -200,7 +200,8 @@ def overview(games: Sequence[charts.ShownGame]) -> html.Table:
         signed = [_signed(cells[game.name, name], name, found) for name in solvers]
         rows.append([game.name, _briefly(found), *signed, total])
     columns.append(Column("solved by", "count"))
-    return html.Table("status", columns, rows, f"{_key(rows)} {TEXTS['overview']}", title, **look)
+    caption = f"{_key(rows)} {TEXTS['overview']}".strip()
+    return html.Table("status", columns, rows, caption, title, **look)
 
 
 def _briefly(found: Sequence[FoundEquilibrium]) -> Cell:
@@ -242,7 +243,7 @@ def _key(rows: Sequence[Sequence[Any]]) -> str:
     cells = (cell for row in rows for cell in row if isinstance(cell, Cell))
     text = " ".join(cell.text for cell in cells if cell.kind != "brief")  # of others' words
     own = [meaning for mark, meaning in TEXTS["marks"].items() if mark in text]
-    return f"{'; '.join((*own, *marks([text], 'verdicts')))}."
+    return "; ".join((*own, *marks([text], "verdicts"))) + "." * bool(own)
 
 
 def matrix(
@@ -284,7 +285,7 @@ def matrix(
         f"matrix-{place}",
         columns,
         rows,
-        f"{_key(rows)} {TEXTS['matrix']}",
+        f"{_key(rows)} {TEXTS['matrix']}".strip(),
         f"Who found which equilibrium of {game.name}",
         reading=TEXTS["matrix_reading"],
         game=str(place),
