@@ -21,6 +21,9 @@ from eqbench.report.answer import MOST_GAMES, answer, overview
 from eqbench.report.known import declared_words
 from eqbench.report.matrix import WORDS, check_table, matrix
 from eqbench.report.naming import (
+    FOUND,
+    ROUGH,
+    ROUGHLY,
     SAME_PAYOFF,
     credible_range,
     equilibria,
@@ -36,7 +39,17 @@ from eqbench.report.naming import (
 from eqbench.report.naming import found as found_by
 from eqbench.report.played import played_table
 from eqbench.report.recall import recall_table
-from eqbench.report.rows import EXACT_ZERO, FORMATS, RUN, SOLVER, Cell, Column, Report, Row, Table
+from eqbench.report.rows import (
+    EXACT_ZERO,
+    FORMATS,
+    RUN,
+    SOLVER,
+    Cell,
+    Column,
+    Report,
+    Row,
+    Table,
+)
 from eqbench.report.trials import (
     AT_START,
     INTERVAL,
@@ -170,7 +183,9 @@ def report_on(
         if few_games and (len(games) == 1 or declared_words(group[0].record.game_spec)):
             tables += filter(None, [played_table(equilibria(group))])
     if len(games) > MOST_GAMES and not summarize:
-        tables.append(Table("All games", lines=tuple(overview(games)), topic="equilibria found"))
+        lines = tuple(overview(games))
+        key = [*CELLS["status"].key, *[ROUGHLY] * any(ROUGH in line for line in lines)]
+        tables.insert(0, Table("All games", lines=lines, notes=tuple(key), topic=FOUND))
     tables += recall_table(entries) if summarize else []
     notes: list[str] = []
     for run in runs:
@@ -212,11 +227,11 @@ def cell_table(
     others = sorted({name for own in texts for name in own} - CELLS.keys())
     verdicts = {name: Column(name, "verdict", dispensable=4) for name in others}
     for name, column in (CELLS | verdicts).items():
-        own_notes = marks(found) if name == "equilibrium" else ()
+        own_key = marks(found, cells=entries) if name == "equilibrium" else ()
         if name in ("payoffs", "credible"):
             written = (row.cell(column).text.partition(",")[0] for row in rows)
-            own_notes = marks(written, "verdicts")
-        column = replace(column, notes=(*column.notes, *own_notes))
+            own_key = marks(written, "verdicts")
+        column = replace(column, key=(*column.key, *own_key))
         if name in view.columns:
             columns.append(replace(column, dispensable=0))
         elif not view.columns:

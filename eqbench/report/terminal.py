@@ -7,6 +7,7 @@ import os
 import textwrap
 from collections.abc import Callable, Iterable
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 from rich.cells import cell_len
@@ -47,26 +48,40 @@ class Screen(Console):
 
 
 def print_report(report: Report, console: Console, *, answer_first: bool = False) -> None:
-    """Print all tables, each with its notes below, remarks on all, and the answer.
+    """Print all tables, the notes on a game below its last one, remarks on all, and the answer.
 
-    The answer comes last, since the end is what a terminal shows, or first in a file.
+    The key of a table's marks stands below its rows. The answer comes last, since the end is what a
+    terminal shows, or first in a file.
     """
     answer: Block = [Text(printable(sentence), style="bold") for sentence in report.answer]
-    closing: Block = [Text(note, style="dim") for note in report.notes]
+    closing = _small(*report.notes)
     noted: set[str] = set()  # how to read a column stands once in a report
     sections: list[Block] = []
-    for table in report.tables:
+    waiting: list[str] = []  # notes on the cells of a game, of which more tables follow
+    for table, after in pairwise([*report.tables, None]):
         shown, rows = _fitting(table, console.width) if table.rows else (table, [])
-        reading = "; ".join(note for note in shown.reading if note not in noted)
-        noted.update(shown.reading)
+        key, reading = (
+            "; ".join(note for note in notes if note not in noted)
+            for notes in (shown.key, shown.reading)
+        )
+        noted.update(shown.key, shown.reading, shown.notes)
         title: Block = [Text(printable(table.heading), style="bold")] if table.title else []
         lines: Block = [Text(printable(line)) for line in table.lines]
-        notes = (Text(printable(note), style="dim") for note in (*shown.notes, reading) if note)
-        sections.append([*title, *lines, *rows, *notes])
+        own = [*shown.notes, reading]
+        if not table.topic and after and after.topic:
+            own, waiting = [], own
+        sections.append([*title, *lines, *rows, *_small(key, *own)])
+        if not (after and after.topic):
+            sections.append(_small(*waiting))
+            waiting = []
     blocks = [answer, *sections, closing] if answer_first else [*sections, closing, answer]
     for place, block in enumerate(filter(None, blocks)):
         for part in ["", *block] if place else block:
             console.print(part)
+
+
+def _small(*notes: str) -> Block:
+    return [Text(printable(note), style="dim") for note in notes if note]
 
 
 def plain_text(render: Callable[[Console], None], width: int = TEXT_WIDTH) -> str:
