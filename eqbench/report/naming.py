@@ -36,6 +36,7 @@ Identity = Mapping[str, Any]  # as an IdentityRecord has it
 
 NEAR, LOOSE, IMPERFECT, ROUGH = "≈", "*", "†", "‡"
 _CLUSTER = "cluster:"
+_WORDLESS = re.compile(r" at [^\w\s,;]+(?=[,;]|$)")
 _SYMBOLS = {"alpha": "α", "beta": "β"}
 # The members of a family that their names do not sort, by the probability c11.
 _FAMILY = ("szafron:c11=0", "szafron:0<c11<1/2", "szafron:c11=1/2")
@@ -203,11 +204,13 @@ def described(identity: Identity) -> dict[str, str]:
     """Title, family and meaning of the leading symbol of an equilibrium; empty where it has none.
 
     Those of a published set are as they are now, of others as another version or machine stored
-    them.
+    them, but for labels of hidden moves, which say nothing: ``?(?)``.
     """
     known = set_texts(identity["name"])
     names = ("title", "family", "meaning")
-    return {name: known.get(name) or printable(identity.get(name) or "") for name in names}
+    stored = {name: printable(identity.get(name) or "") for name in names}
+    stored["title"] = _WORDLESS.sub(" at a set without a name", stored["title"])
+    return {name: known.get(name) or stored[name] for name in names}
 
 
 def spread(identities: Iterable[Identity | None]) -> str:

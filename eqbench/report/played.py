@@ -43,7 +43,8 @@ def played_table(found: Sequence[FoundEquilibrium]) -> Table | None:
     items = [item for item in found if not item.is_near][:MOST_EQUILIBRIA]
     best = [item.ranked[0] for item in items]
     record = best[0][0].record if best else None
-    game = small_game(record.game_spec, record.game_content) if record else None
+    runs = [cell.source for cell, _ in best if cell.source]
+    game = small_game(record.game_spec, record.game_content, runs) if record else None
     shares = [cell.shares(candidate) for cell, candidate in best]
     if record is None or game is None or not all(shares):
         return None

@@ -234,7 +234,7 @@ def page_of(
     cells = entries_of(runs)  # games that are not shown need not be built
     shown = cells if summarize is False else first_trials(cells, MOST_CELLS)
     contents = {entry.record.game_spec: entry.record.game_content for entry in shown}
-    known = dict(game_facts(contents)) | dict(_of_files(contents))
+    known = dict(game_facts(contents)) | dict(_of_files(contents, runs))
     return report_page(runs, dict(_with_sets(known)), summarize=summarize, place=place)
 
 
@@ -248,10 +248,12 @@ def _with_sets(facts: Mapping[str, GameFacts]) -> Iterator[tuple[str, GameFacts]
         yield spec, own
 
 
-def _of_files(contents: Mapping[str, str]) -> Iterator[tuple[str, GameFacts]]:
+def _of_files(
+    contents: Mapping[str, str], runs: Sequence[StoredRun]
+) -> Iterator[tuple[str, GameFacts]]:
     """Canonical specs of small games in files that still are what was run, by their content."""
     for spec, content in contents.items():
-        if spec.lower().endswith(GAME_FILES) and (game := small_game(spec, content)):
+        if spec.lower().endswith(GAME_FILES) and (game := small_game(spec, content, runs)):
             yield spec, GameFacts(game=game)
 
 
