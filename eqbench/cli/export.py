@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -95,6 +95,8 @@ def export(request: ExportRequest) -> None:
         _check_free(path, request)
     data, run = (None, None) if request.profile is None else named_profile(request.profile)
     game = game_of_runs([run] if run else [], request.game, request.registry(), say_note)
+    if run and request.profile and request.profile.startswith("latest/"):
+        request = replace(request, profile=f"{run.path}{request.profile.removeprefix('latest')}")
     lines = _lines(form, game, data, request)
     if is_printed:
         for line in lines:
@@ -135,10 +137,10 @@ def _lines(form: str, game: Game, data: Any, request: ExportRequest) -> Iterator
         if form == ".html":
             from eqbench.report.html.tree import tree_page
 
-            yield tree_page(game, profile, part, request.profile or "")
+            yield tree_page(game, profile, part, request.profile or "", request.game)
             return
         draw = draw_tree if form == ".svg" else tikz_tree
-        yield draw(game.tree, game.spec, profile, game.wording, part).rstrip("\n")
+        yield draw(game.tree, request.game, profile, game.wording, part).rstrip("\n")
     else:
         profile = profile or BehaviorProfile.uniform(game)
         text = json.dumps(profile.to_json(game.spec), indent=2)

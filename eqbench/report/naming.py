@@ -34,7 +34,7 @@ from eqbench.verdict import credible_text
 
 Identity = Mapping[str, Any]  # as an IdentityRecord has it
 
-NEAR, LOOSE, IMPERFECT, ROUGH = "≈", "*", "†", "‡"
+NEAR, LOOSE, IMPERFECT, ROUGH, UNORDERED = "≈", "*", "†", "‡", "§"
 _CLUSTER = "cluster:"
 _WORDLESS = re.compile(r" at [^\w\s,;]+(?=[,;]|$)")
 _SYMBOLS = {"alpha": "α", "beta": "β"}
@@ -146,7 +146,7 @@ def credible_range(members: Sequence[EquilibriumRecord]) -> str | None:
     known = sorted((c["credible"], _credible(own)) for own in members if (c := own.credible))
     if known and known[0][0] < known[-1][0]:
         sign = IMPERFECT * any(is_imperfect(own) for own in members)
-        return f"{known[0][0]}…{known[-1][1].partition(',')[0].removesuffix(IMPERFECT)}{sign}"
+        return f"{known[0][0]}…{known[-1][1].partition(',')[0].rstrip(IMPERFECT + UNORDERED)}{sign}"
     return known[0][1] if known else None
 
 
@@ -159,7 +159,10 @@ def is_imperfect(item: EquilibriumRecord) -> bool:
 def _credible(item: EquilibriumRecord) -> str:
     """How far a profile is credible, with a mark if it is not subgame-perfect."""
     count, comma, worst = credible_text(item.credible).partition(",")
-    return f"{count}{IMPERFECT * is_imperfect(item)}{comma}{worst}"
+    sequential = item.kind["sequential"] if item.kind else ""
+    is_full = bool(item.credible) and item.credible["credible"] == item.credible["sets"]
+    mark = IMPERFECT if is_imperfect(item) else UNORDERED * (sequential == "refuted" and is_full)
+    return f"{count}{mark}{comma}{worst}"
 
 
 def marks(

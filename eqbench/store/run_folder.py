@@ -11,12 +11,12 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from itertools import chain, count
+from itertools import chain, count, islice
 from pathlib import Path
 from typing import Any, TypedDict, TypeVar, cast
 
 from eqbench.documents import decode, decode_closed, read_file, size_text
-from eqbench.errors import DocumentError, StoreError, UsageError, counted, first_of
+from eqbench.errors import DocumentError, StoreError, UsageError, counted, first_of, nearest
 from eqbench.spec import is_foreign
 from eqbench.store.json_lines import MOST_LINE_BYTES, LineReader, append_line
 from eqbench.store.locks import NO_LOCKS, lock_byte, unlock_byte
@@ -140,6 +140,7 @@ _BEGIN += [b"% Needs \\usepackage", b"% \\input this file"]
 _BEGIN += [b'<svg xmlns="http://www.w3.org/2000/svg" role="img" font-family="Helvetica']
 MARKDOWN_END, TEXT_END = "<!-- written by eqbench -->\n", "(written by eqbench)\n"
 PDF_END, PNG_MARK = f"\n% {TEXT_END}".encode(), b"tEXtSoftware\0eqbench"
+_MOST_NEAR = 1000  # folders of runs whose names are compared
 MOST_REPORT_BYTES = 2**30
 PAGE_MARK = b'<meta name="generator" content="eqbench">'
 
@@ -210,9 +211,12 @@ class RunFolder:
             If there is no run in the folder.
         """
         if not (path / MANIFEST).is_file():
+            near = islice(path.absolute().parent.glob(f"*/{MANIFEST}"), _MOST_NEAR)
+            known = [file.parent.name for file in near]
+            hint = "name a folder that `eqbench run` wrote, for example one below results/"
             raise UsageError(
-                f"{path} holds no run: there is no {MANIFEST} in it; name a folder that "
-                "`eqbench run` wrote, for example one below results/"
+                f"{path} holds no run: there is no {MANIFEST} in it; "
+                f"{nearest(path.name, known, hint) if known else hint}"
             )
         return cls(path)
 

@@ -17,6 +17,7 @@ from eqbench.documents import (
     convert,
     decode,
     decode_closed,
+    worded,
 )
 from eqbench.errors import DocumentError
 from eqbench.text import Displayed, printable, seconds, shortened, small
@@ -50,12 +51,22 @@ Name = Annotated[str, Meta(max_length=2**16)]
 Figures = Annotated[list[float], Meta(min_length=1, max_length=MOST_PLAYERS)]
 # Python neither reads nor writes integers of more digits
 FractionText = Annotated[
-    str, Meta(pattern="^-?[0-9]{1,4300}(/[1-9][0-9]{0,4299})?$", max_length=2 * 4300 + 2)
+    str,
+    worded(
+        "^-?[0-9]{1,4300}(/[1-9][0-9]{0,4299})?$",
+        "a whole number or a fraction, such as 2 or -1/3",
+        max_length=2 * 4300 + 2,
+    ),
 ]
 Fractions = Annotated[list[FractionText], Meta(min_length=1, max_length=MOST_PLAYERS)]
 # inside the folder: neither absolute nor with a part ..
 FilePath = Annotated[
-    str, Meta(pattern=r"^(?!/)(?!(.*/)?\.\.(/|$))[^\u0000-\u001f\u007f]+$", max_length=1024)
+    str,
+    worded(
+        r"^(?!/)(?!(.*/)?\.\.(/|$))[^\u0000-\u001f\u007f]+$",
+        "a file in the folder itself, as a path that begins with no / and has no .. in it",
+        max_length=1024,
+    ),
 ]
 
 
