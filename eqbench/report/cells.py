@@ -173,19 +173,20 @@ def report_on(
         else:
             cells = arranged(began(group), view.sort)
             table = cell_table(cells, view, with_game=False, medians=is_long)
-            table = replace(table, notes=(LONG.format(len(cells)),) * is_long)
+            table = replace(table, lines=(LONG.format(len(cells)),) * is_long)
         found = equilibria_tables(title, group, always=bool(summarize))
         words = () if found else explained(equilibria(group))
+        lines = (*described(group[0]), *table.lines)
         remarks = (*table.notes, *words, *cell_notes(group))
-        tables.append(replace(table, title=title, notes=remarks, lines=described(group[0])))
+        tables.append(replace(table, title=title, notes=remarks, lines=lines))
         tables += found
         few_games = len(games) <= MOST_PLAYED and not summarize
         if few_games and (len(games) == 1 or declared_words(group[0].record.game_spec)):
             tables += filter(None, [played_table(equilibria(group))])
     if len(games) > MOST_GAMES and not summarize:
-        lines = tuple(overview(games))
-        key = [*CELLS["status"].key, *[ROUGHLY] * any(ROUGH in line for line in lines)]
-        tables.insert(0, Table("All games", lines=lines, notes=tuple(key), topic=FOUND))
+        known = tuple(overview(games))
+        key = [*CELLS["status"].key, *[ROUGHLY] * any(ROUGH in line for line in known)]
+        tables.insert(0, Table("All games", lines=known, notes=tuple(key), topic=FOUND))
     tables += recall_table(entries) if summarize else []
     notes: list[str] = []
     for run in runs:

@@ -87,6 +87,17 @@ def test_proof_that_an_equilibrium_is_the_only_one_is_accepted(tmp_path: Path) -
     assert found.nodes["face"] == 0
 
 
+@pytest.mark.parametrize("cut", [1, 60])
+def test_a_file_that_is_cut_off_is_refused_at_the_line_that_is_cut(
+    cut: int, tmp_path: Path
+) -> None:
+    file = tmp_path / "proof.jsonl"
+    text = "".join(f"{json.dumps(line)}\n" for line in pennies())
+    file.write_text(text[:-cut])
+    with pytest.raises(checker.ProofError, match=f"line {1 + text[:-cut].count(chr(10))}:"):
+        checker.check_proof(file, eqbench.load_game("matching_pennies").tree)
+
+
 def test_conditions_shown_with_the_wrong_sign_are_refused(tmp_path: Path) -> None:
     lines = pennies()
     lines[-2]["known"][1] = [pair[::-1] for pair in SHOWN]
