@@ -58,10 +58,10 @@ Seconds = Annotated[float, msgspec.Meta(ge=0)]
 _PATTERNS: dict[str, str] = {}  # what they allow, in words
 
 
-def worded(pattern: str, words: str, **bounds: int) -> msgspec.Meta:
+def worded(pattern: str, words: str, max_length: int) -> msgspec.Meta:
     """Bounds of a text by a pattern, which messages give in words."""
     _PATTERNS[f"`str` matching regex {pattern!r}"] = words
-    return msgspec.Meta(pattern=pattern, **bounds)
+    return msgspec.Meta(pattern=pattern, max_length=max_length)
 
 
 def decode(data: bytes | str, kind: type[T], name: str = "the document") -> T:

@@ -160,7 +160,8 @@ def _credible(item: EquilibriumRecord) -> str:
     """How far a profile is credible, with a mark if it is not subgame-perfect."""
     count, comma, worst = credible_text(item.credible).partition(",")
     sequential = item.kind["sequential"] if item.kind else ""
-    is_full = bool(item.credible) and item.credible["credible"] == item.credible["sets"]
+    judged = item.credible
+    is_full = judged is not None and judged["credible"] == judged["sets"]
     mark = IMPERFECT if is_imperfect(item) else UNORDERED * (sequential == "refuted" and is_full)
     return f"{count}{mark}{comma}{worst}"
 

@@ -7,7 +7,6 @@ import os
 import textwrap
 from collections.abc import Callable, Iterable
 from functools import partial
-from itertools import pairwise
 from typing import Any
 
 from rich.cells import cell_len
@@ -58,7 +57,7 @@ def print_report(report: Report, console: Console, *, answer_first: bool = False
     noted: set[str] = set()  # how to read a column stands once in a report
     sections: list[Block] = []
     waiting: list[str] = []  # notes on the cells of a game, of which more tables follow
-    for table, after in pairwise([*report.tables, None]):
+    for table, after in zip(report.tables, [*report.tables[1:], None], strict=True):
         shown, rows = _fitting(table, console.width) if table.rows else (table, [])
         key, reading = (
             "; ".join(note for note in notes if note not in noted)

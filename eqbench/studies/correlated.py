@@ -149,7 +149,7 @@ def correlated(
             f"the linear program of {game.spec} was not solved within {timeout_s:g} s; allow more "
             "time, or choose nfcce, the smallest program"
         )
-    if found.x is None:
+    if found.x is None or found.fun is None:
         raise UsageError(f"the linear program was not solved: {found.message}")
     plan, measured = _measured(game, KINDS[kind], tuples, found.x[: len(tuples)].tolist())
     sets = zip(tree.infoset_labels, tree.infoset_actions, strict=True)
