@@ -97,6 +97,8 @@ def export(request: ExportRequest) -> None:
     game = game_of_runs([run] if run else [], request.game, request.registry(), say_note)
     if run and request.profile and request.profile.startswith("latest/"):
         request = replace(request, profile=f"{run.path}{request.profile.removeprefix('latest')}")
+    if form in _DRAWN:
+        game = replace(game, spec=request.game)  # as its title
     lines = _lines(form, game, data, request)
     if is_printed:
         for line in lines:
@@ -137,10 +139,10 @@ def _lines(form: str, game: Game, data: Any, request: ExportRequest) -> Iterator
         if form == ".html":
             from eqbench.report.html.tree import tree_page
 
-            yield tree_page(game, profile, part, request.profile or "", request.game)
+            yield tree_page(game, profile, part, request.profile or "")
             return
         draw = draw_tree if form == ".svg" else tikz_tree
-        yield draw(game.tree, request.game, profile, game.wording, part).rstrip("\n")
+        yield draw(game.tree, game.spec, profile, game.wording, part).rstrip("\n")
     else:
         profile = profile or BehaviorProfile.uniform(game)
         text = json.dumps(profile.to_json(game.spec), indent=2)

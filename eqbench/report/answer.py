@@ -9,6 +9,7 @@ from contextlib import suppress
 from eqbench.errors import SpecError, counted, first_of
 from eqbench.report.naming import (
     ROUGH,
+    ROUGHLY,
     FoundEquilibrium,
     equilibria,
     found,
@@ -68,11 +69,13 @@ def answer(entries: Sequence[RunCell], planned: int = 0) -> tuple[str, ...]:
 
 def overview(games: Sequence[tuple[str, Sequence[RunCell]]]) -> Iterator[str]:
     """Yield who found what in each of many games, and how many solvers reached the target."""
+    near = False
     for title, game in games[:MOST_LINES]:
         ran = trials(began(game))
         texts = []
         for item in (each for each in equilibria(game) if not each.is_near):
             names = [name + ROUGH * rough for name, rough in item.solvers.items()]
+            near |= any(item.solvers.values())
             is_by_all = len(names) == len(ran) > 1 and not any(item.solvers.values())
             by = f"all {len(ran)}" if is_by_all else first_of(names, MOST_NAMED)
             texts.append(f"{item.words or item.title} ({by})")
@@ -82,6 +85,8 @@ def overview(games: Sequence[tuple[str, Sequence[RunCell]]]) -> Iterator[str]:
         yield f"{title.partition(' = ')[0]} ({ok} of {len(ran)} ok): {found}"
     if len(games) > MOST_LINES:
         yield f"and {counted(len(games) - MOST_LINES, 'more game')}"
+    if near:
+        yield ROUGHLY
 
 
 def finders(game: Sequence[RunCell]) -> list[tuple[str, list[str]]]:

@@ -22,8 +22,6 @@ from eqbench.report.known import declared_words
 from eqbench.report.matrix import WORDS, check_table, matrix
 from eqbench.report.naming import (
     FOUND,
-    ROUGH,
-    ROUGHLY,
     SAME_PAYOFF,
     credible_range,
     equilibria,
@@ -184,9 +182,8 @@ def report_on(
         if few_games and (len(games) == 1 or declared_words(group[0].record.game_spec)):
             tables += filter(None, [played_table(equilibria(group))])
     if len(games) > MOST_GAMES and not summarize:
-        known = tuple(overview(games))
-        key = [*CELLS["status"].key, *[ROUGHLY] * any(ROUGH in line for line in known)]
-        tables.insert(0, Table("All games", lines=known, notes=tuple(key), topic=FOUND))
+        key, lines = CELLS["status"].key, tuple(overview(games))
+        tables.insert(0, Table("All games", lines=lines, notes=key, topic=FOUND))
     tables += recall_table(entries) if summarize else []
     notes: list[str] = []
     for run in runs:

@@ -63,7 +63,7 @@ def print_report(report: Report, console: Console, *, answer_first: bool = False
             "; ".join(note for note in notes if note not in noted)
             for notes in (shown.key, shown.reading)
         )
-        noted.update(shown.key, shown.reading, shown.notes)
+        noted.update(shown.key, shown.reading, shown.notes, shown.lines)
         title: Block = [Text(printable(table.heading), style="bold")] if table.title else []
         lines: Block = [Text(printable(line)) for line in table.lines]
         own = [*shown.notes, reading]

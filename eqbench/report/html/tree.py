@@ -37,11 +37,7 @@ _LONGEST = 60  # characters of a label
 
 
 def tree_page(
-    game: Game,
-    profile: BehaviorProfile | None = None,
-    part: Excerpt | None = None,
-    name: str = "",
-    heading: str = "",
+    game: Game, profile: BehaviorProfile | None = None, part: Excerpt | None = None, name: str = ""
 ) -> str:
     """Return the page of a tree, or an excerpt of it, with a profile that it calls `name`.
 
@@ -72,7 +68,7 @@ def tree_page(
         profiles.append(_played(name, *figures, play, part, judged and judged.belief))
     block = _block("tree", _text(title), "", game, part, profiles)
     lead = [line for line in (key_line(game.wording),) if line]
-    return document(heading or game.spec, {"Game tree": [block]}, lead=lead)
+    return document(game.spec, {"Game tree": [block]}, lead=lead)
 
 
 def trees(games: Sequence[ShownGame]) -> Iterator[ClickedTree]:
