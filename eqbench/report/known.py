@@ -16,7 +16,7 @@ from eqbench.model.tree_files import content_hash
 from eqbench.model.words import Wording
 from eqbench.registry import default_registry
 from eqbench.spec import GAME_FILES
-from eqbench.store.named import placed_spec
+from eqbench.store.run_folder import placed_spec
 from eqbench.store.stored_run import StoredRun
 
 __all__ = ["declared_words", "set_texts", "small_game"]
@@ -31,7 +31,9 @@ def small_game(spec: str, content: str, runs: Iterable[StoredRun] = ()) -> Game 
     """
     with suppress(EqbenchError, OSError):
         if spec.partition("(")[0] in BUILTIN_GAMES or spec.lower().endswith(GAME_FILES):
-            game = default_registry().load_game(placed_spec(spec, runs), max_nodes=LARGEST)
+            game = default_registry().load_game(
+                placed_spec(spec, [run.path for run in runs]), max_nodes=LARGEST
+            )
             return game if content_hash(game.tree) == content else None
     return None
 

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from eqbench.documents import read_file
-from eqbench.errors import EqbenchError, SpecError, UsageError
+from eqbench.errors import SpecError, UsageError
 from eqbench.model.game import Game
 from eqbench.model.profile_json import read_profile
 from eqbench.model.tree_files import content_hash
 from eqbench.registry import Registry
-from eqbench.spec import GAME_FILES, split_specs
-from eqbench.store.run_folder import EXPERIMENT, RunFolder
+from eqbench.store.run_folder import RunFolder, placed_spec
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import StoredRun, is_run, read_run, run_folder
 
@@ -143,25 +139,6 @@ def registry_of_runs(
     return registry
 
 
-def placed_spec(spec: str, runs: Iterable[StoredRun | RunFolder]) -> str:
-    """Spec of a game; one in a file that is not here by where these runs had it, or have it near.
-
-    They name files from the folder in which they began, which may be another one now.
-    """
-    if not spec.lower().endswith(GAME_FILES) or Path(spec).is_file():
-        return spec
-    for folder in (run.path.absolute() for run in runs):
-        files = [parent / spec for parent in folder.parents]
-        with suppress(EqbenchError, OSError, ValueError, TypeError, AttributeError):
-            plan = tomllib.loads(read_file(folder / EXPERIMENT).decode())
-            texts = [text for part in (plan, *plan.get("part", ())) for text in part["game"]]
-            own = (Path(each.strip('"')) for text in texts for each in split_specs(text))
-            files += [file for file in own if file.name == Path(spec).name]
-        if known := [str(file) for file in files if file.is_file()]:
-            return f'"{known[0]}"' if "," in known[0] else known[0]
-    return spec
-
-
 def game_of_runs(
     runs: Sequence[StoredRun | RunFolder],
     spec: str,
@@ -175,7 +152,7 @@ def game_of_runs(
     Raises as `registry_of_runs` and :meth:`Registry.load_game`, and a UsageError if it is not the
     game of this `content`, which a record names.
     """
-    spec = placed_spec(spec, runs)
+    spec = placed_spec(spec, [run.path for run in runs])
     registry = registry_of_runs(runs, spec, registry, tell)
     allowed = [run.plan["request"].get("max_nodes") or 0 for run in runs]
     largest = max([max_nodes, *allowed])

@@ -8,6 +8,7 @@ import os
 import re
 import socket
 import threading
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -16,8 +17,16 @@ from pathlib import Path
 from typing import Any, TypedDict, TypeVar, cast
 
 from eqbench.documents import decode, decode_closed, read_file, size_text
-from eqbench.errors import DocumentError, StoreError, UsageError, counted, first_of, nearest
-from eqbench.spec import is_foreign
+from eqbench.errors import (
+    DocumentError,
+    EqbenchError,
+    StoreError,
+    UsageError,
+    counted,
+    first_of,
+    nearest,
+)
+from eqbench.spec import GAME_FILES, is_foreign, split_specs
 from eqbench.store.json_lines import MOST_LINE_BYTES, LineReader, append_line
 from eqbench.store.locks import NO_LOCKS, lock_byte, unlock_byte
 from eqbench.store.schema import (
@@ -143,6 +152,25 @@ PDF_END, PNG_MARK = f"\n% {TEXT_END}".encode(), b"tEXtSoftware\0eqbench"
 _MOST_NEAR = 1000  # folders of runs whose names are compared
 MOST_REPORT_BYTES = 2**30
 PAGE_MARK = b'<meta name="generator" content="eqbench">'
+
+
+def placed_spec(spec: str, runs: Iterable[Path]) -> str:
+    """Spec of a game; one in a file that is not here by where these runs had it, or have it near.
+
+    They name files from the folder in which they began, which may be another one now.
+    """
+    if not spec.lower().endswith(GAME_FILES) or Path(spec).is_file():
+        return spec
+    for folder in (run.absolute() for run in runs):
+        files = [parent / spec for parent in folder.parents]
+        with suppress(EqbenchError, OSError, ValueError, TypeError, AttributeError):
+            plan = tomllib.loads(read_file(folder / EXPERIMENT).decode())
+            texts = [text for part in (plan, *plan.get("part", ())) for text in part["game"]]
+            own = (Path(each.strip('"')) for text in texts for each in split_specs(text))
+            files += [file for file in own if file.name == Path(spec).name]
+        if known := [str(file) for file in files if file.is_file()]:
+            return f'"{known[0]}"' if "," in known[0] else known[0]
+    return spec
 
 
 class _Keyed(TypedDict):
