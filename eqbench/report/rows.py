@@ -8,7 +8,7 @@ the first few are shown. A `verdict` is a text of which the part before the firs
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from operator import attrgetter, itemgetter
@@ -208,6 +208,25 @@ class Table:
             for row, own in zip(self.rows, payoffs, strict=True)
         )
         return replace(self, columns=tuple(chain(*columns)), rows=tuple(rows))
+
+
+def with_notes(tables: Sequence[Table]) -> Iterator[tuple[Table, list[str], list[str]]]:
+    """Yield tables, each with the notes right below it, and those below the last of its game.
+
+    Notes on cells wait for the tables with topics that follow. How to read a column stands once.
+    """
+    noted, waiting = set[str](), list[str]()
+    for table, after in zip(tables, [*tables[1:], None], strict=True):
+        key, reading = (
+            "; ".join(note for note in notes if note not in noted)
+            for notes in (table.key, table.reading)
+        )
+        noted.update(table.key, table.reading, table.notes, table.lines)
+        own, is_last = [*table.notes, reading], after is None or not after.topic
+        if not (table.topic or is_last):
+            own, waiting = [], own
+        yield table, [*filter(None, [key, *own])], [*filter(None, waiting * is_last)]
+        waiting *= not is_last
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from eqbench.errors import first_of
-from eqbench.report.rows import Column, Report, Row, Table
+from eqbench.report.rows import Column, Report, Row, Table, with_notes
 from eqbench.text import printable, printable_lines
 
 TEXT_WIDTH, UNKNOWN_WIDTH = 150, 80
@@ -54,25 +54,13 @@ def print_report(report: Report, console: Console, *, answer_first: bool = False
     """
     answer: Block = [Text(printable(sentence), style="bold") for sentence in report.answer]
     closing = _small(*report.notes)
-    noted: set[str] = set()  # how to read a column stands once in a report
     sections: list[Block] = []
-    waiting: list[str] = []  # notes on the cells of a game, of which more tables follow
-    for table, after in zip(report.tables, [*report.tables[1:], None], strict=True):
-        shown, rows = _fitting(table, console.width) if table.rows else (table, [])
-        key, reading = (
-            "; ".join(note for note in notes if note not in noted)
-            for notes in (shown.key, shown.reading)
-        )
-        noted.update(shown.key, shown.reading, shown.notes, shown.lines)
+    fitted = [_fitting(own, console.width) if own.rows else (own, []) for own in report.tables]
+    noted = with_notes([table for table, _ in fitted])
+    for (_, rows), (table, below, later) in zip(fitted, noted, strict=True):
         title: Block = [Text(printable(table.heading), style="bold")] if table.title else []
         lines: Block = [Text(printable(line)) for line in table.lines]
-        own = [*shown.notes, reading]
-        if not table.topic and after and after.topic:
-            own, waiting = [], own
-        sections.append([*title, *lines, *rows, *_small(key, *own)])
-        if not (after and after.topic):
-            sections.append(_small(*waiting))
-            waiting = []
+        sections += [[*title, *lines, *rows, *_small(*below)], _small(*later)]
     blocks = [answer, *sections, closing] if answer_first else [*sections, closing, answer]
     for place, block in enumerate(filter(None, blocks)):
         for part in ["", *block] if place else block:
@@ -80,7 +68,7 @@ def print_report(report: Report, console: Console, *, answer_first: bool = False
 
 
 def _small(*notes: str) -> Block:
-    return [Text(printable(note), style="dim") for note in notes if note]
+    return [Text(printable(note), style="dim") for note in notes]
 
 
 def plain_text(render: Callable[[Console], None], width: int = TEXT_WIDTH) -> str:
