@@ -130,17 +130,20 @@ def _record(record: FinishedCell) -> Markup:
 
 @html_of.register
 def _run(run: Run) -> Markup:
-    sentences = Markup("").join(
-        Markup("<p>{}</p>").format(line) for line in run.answer.splitlines()
-    )
-    tables = map(_without_details, report_on([run.stored], summarize=None).tables)
+    tables = [*map(_without_details, report_on([run.stored], summarize=None).tables)]
+    cells = [table for table in tables if not table.topic]
+    lead = cells[0].lines if len(cells) == 1 else ()
+    if lead:  # of one game what was found stands first
+        tables = [*(each for each in tables if each.topic), replace(cells[0], lines=())]
+    lines = (*lead, *run.answer.splitlines())
+    sentences = Markup("").join(Markup("<p>{}</p>").format(line) for line in lines)
     chart = Markup()
     if any(record.trace is not None for record in run):
         try:
             chart = _picture(run.figure("answer").to_svg())
         except EqbenchError as error:
             chart = Markup("<p>{}</p>").format(error)
-    return sentences + Markup("").join(_tables([*tables])) + chart
+    return sentences + Markup("").join(_tables(tables)) + chart
 
 
 def _without_details(table: Table) -> Table:
@@ -178,7 +181,7 @@ def _tables(tables: Sequence[Table]) -> Iterator[Markup]:
         head = [column.title + column.unit for column in table.columns]
         grid = [_grid(head, rows)] if rows else []
         lines, notes = (
-            [Markup("<p>{}</p>").format(text) for text in texts]
+            [Markup("<p>{}</p>").format(Markup("<br>").join(texts))] if texts else []
             for texts in (table.lines, [*below, *later])
         )
         topic = f": {table.topic}" if table.topic else ""
@@ -191,7 +194,12 @@ def _grid(head: Iterable[str], rows: Iterable[Iterable[Any]]) -> Markup:
 
     def line(tag: str, values: Iterable[Any]) -> Markup:
         texts = [value if isinstance(value, Markup) else str(value) for value in values]
-        looks = (("; white-space: nowrap" * (len(text) <= MOST_UNBROKEN), text) for text in texts)
+        looks = (
+            ("; white-space: pre; font-family: monospace", text)  # a row of a grid
+            if "  " in text
+            else ("; white-space: nowrap" * (len(text) <= MOST_UNBROKEN), text)
+            for text in texts
+        )
         cells = Markup("").join(cell.format(tag, look, text) for look, text in looks)
         return Markup("<tr>{}</tr>").format(cells)
 
