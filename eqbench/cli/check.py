@@ -98,7 +98,7 @@ def _declared(path: Path, game: Game) -> Iterator[str]:
 
 def _check_proof(request: CheckRequest) -> int:
     checker = pkgutil.resolve_name("eqbench.proofs.checker")
-    path, refused, spec, named = Path(request.file), "", "", ""
+    path, refused, spec, others = Path(request.file), "", "", ""
     if not path.is_file():
         given = f"{request.file} is no file" if request.file else "no file is given"
         raise UsageError(f"{given}; give that of a proof: eqbench check proof FILE")
@@ -106,14 +106,16 @@ def _check_proof(request: CheckRequest) -> int:
     known: list[str] = []
     replaced = 0
     try:
-        named = shortened(printable(checker.game_of(path)))
-        (spec,) = request.games or (checker.game_of(path),)
-        summary = checker.check_proof(path, request.registry().load_game(spec).tree)
+        named = checker.game_of(path)
+        (spec,) = request.games or (named,)
+        game = request.registry().load_game(spec)
+        if named not in (spec, game.spec):
+            about = shortened(printable(named))
+            others = f" (the file is about {about}, and was checked against {spec})"
+        summary = checker.check_proof(path, game.tree)
         nodes, known, replaced = dict(summary.nodes), list(summary.known), summary.replaced
     except checker.ProofError as error:
-        refused = str(error)
-        if request.games and named != spec:
-            refused += f" (the file is about {named}, and was checked against {spec})"
+        refused = f"{error}{others}"
     if request.as_json:
         head: dict[str, object] = {"schema": "eqbench.check/1", "kind": "proof", "spec": spec}
         found = {"known": known, "nodes": nodes, "replaced": replaced}

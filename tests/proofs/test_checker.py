@@ -469,8 +469,13 @@ def test_command_says_what_is_proved_and_refuses_with_exit_code_1(tmp_path: Path
     accepted = eqbench_here("check", "proof", KUHN2, cwd=tmp_path)
     assert accepted.code == 0
     assert "3 open faces" in accepted.out
+    other = eqbench_here("check", "proof", KUHN2, "--game", "kuhn3", cwd=tmp_path)
+    assert other.code == 1
+    assert "about kuhn(players=2" in other.out
     damaged = tmp_path / "proof.jsonl"
     damaged.write_text(KUHN2.read_text().replace('"g1":1', '"g1":2', 1))
+    same = eqbench_here("check", "proof", damaged, "--game", "kuhn2", cwd=tmp_path)
+    assert "the file is about" not in same.out
     refused = eqbench_here("check", "proof", damaged, "--json", cwd=tmp_path)
     assert refused.code == 1
     assert not refused.json["passed"]
