@@ -31,23 +31,14 @@ from eqbench.report.naming import (
     handed_over,
     label,
     marks,
+    marks_of,
     payoff_ranges,
     verdict_texts,
 )
 from eqbench.report.naming import found as found_by
 from eqbench.report.played import played_table
 from eqbench.report.recall import recall_table
-from eqbench.report.rows import (
-    EXACT_ZERO,
-    FORMATS,
-    RUN,
-    SOLVER,
-    Cell,
-    Column,
-    Report,
-    Row,
-    Table,
-)
+from eqbench.report.rows import EXACT_ZERO, FORMATS, RUN, SOLVER, Cell, Column, Report, Row, Table
 from eqbench.report.trials import (
     AT_START,
     INTERVAL,
@@ -225,7 +216,7 @@ def cell_table(
     others = sorted({name for own in texts for name in own} - CELLS.keys())
     verdicts = {name: Column(name, "verdict", dispensable=4) for name in others}
     for name, column in (CELLS | verdicts).items():
-        own_key = marks(found, cells=entries) if name == "equilibrium" else ()
+        own_key = marks_of(entries, found) if name == "equilibrium" else ()
         if name in ("payoffs", "credible"):
             written = (row.cell(column).text.partition(",")[0] for row in rows)
             own_key = marks(written, "verdicts")

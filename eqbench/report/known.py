@@ -31,9 +31,8 @@ def small_game(spec: str, content: str, runs: Iterable[StoredRun] = ()) -> Game 
     """
     with suppress(EqbenchError, OSError):
         if spec.partition("(")[0] in BUILTIN_GAMES or spec.lower().endswith(GAME_FILES):
-            game = default_registry().load_game(
-                placed_spec(spec, [run.path for run in runs]), max_nodes=LARGEST
-            )
+            spec = placed_spec(spec, [run.path for run in runs])
+            game = default_registry().load_game(spec, max_nodes=LARGEST)
             return game if content_hash(game.tree) == content else None
     return None
 

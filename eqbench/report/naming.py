@@ -166,16 +166,14 @@ def _credible(item: EquilibriumRecord) -> str:
     return f"{count}{mark}{comma}{worst}"
 
 
-def marks(
-    labels: Iterable[str], where: str = "marks", cells: Sequence[RunCell] = ()
-) -> tuple[str, ...]:
-    """Explanations of the marks and of the clusters in labels, or of those in `verdicts`.
+def marks_of(cells: Sequence[RunCell], labels: Iterable[str]) -> tuple[str, ...]:
+    """Explanations of the marks in labels of cells, and which are only near an equilibrium."""
+    return (*_nearness(cells), *marks(text.replace(f"{NEAR} ", "") for text in labels))
 
-    Of labels of `cells` they say which are only near an equilibrium.
-    """
+
+def marks(labels: Iterable[str], where: str = "marks") -> tuple[str, ...]:
+    """Explanations of the marks and of the clusters in labels, or of those in `verdicts`."""
     text = " ".join(labels)
-    if cells:
-        return (*_nearness(cells), *marks([text.replace(f"{NEAR} ", "")], where))
     known = read_data("profile")[where].items()
     return tuple(dict.fromkeys(meaning for mark, meaning in known if mark in text))
 
@@ -417,7 +415,7 @@ def equilibria_tables(
     often = tuple(text for mark, text in _OFTEN.items() if mark in finders)
     rough = (ROUGHLY,) * (ROUGH in finders)
     key_of = {
-        "equilibrium": marks((row.label for row in rows), cells=entries),
+        "equilibrium": marks_of(entries, (row.label for row in rows)),
         "found by": (*often, *rough),
     }
     columns = tuple(

@@ -17,15 +17,7 @@ from pathlib import Path
 from typing import Any, TypedDict, TypeVar, cast
 
 from eqbench.documents import decode, decode_closed, read_file, size_text
-from eqbench.errors import (
-    DocumentError,
-    EqbenchError,
-    StoreError,
-    UsageError,
-    counted,
-    first_of,
-    nearest,
-)
+from eqbench.errors import DocumentError, StoreError, UsageError, counted, first_of, nearest
 from eqbench.spec import GAME_FILES, is_foreign, split_specs
 from eqbench.store.json_lines import MOST_LINE_BYTES, LineReader, append_line
 from eqbench.store.locks import NO_LOCKS, lock_byte, unlock_byte
@@ -163,9 +155,11 @@ def placed_spec(spec: str, runs: Iterable[Path]) -> str:
         return spec
     for folder in (run.absolute() for run in runs):
         files = [parent / spec for parent in folder.parents]
-        with suppress(EqbenchError, OSError, ValueError, TypeError, AttributeError):
+        with suppress(UsageError, OSError, ValueError, TypeError, AttributeError):
             plan = tomllib.loads(read_file(folder / EXPERIMENT).decode())
-            texts = [text for part in (plan, *plan.get("part", ())) for text in part["game"]]
+            texts = [
+                text for part in (plan, *plan.get("part", ())) for text in part.get("game", ())
+            ]
             own = (Path(each.strip('"')) for text in texts for each in split_specs(text))
             files += [file for file in own if file.name == Path(spec).name]
         if known := [str(file) for file in files if file.is_file()]:
