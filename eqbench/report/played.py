@@ -25,15 +25,14 @@ from eqbench.text import printable, shortened
 MOST_EQUILIBRIA, MOST_ROWS = 4, 24
 _MOST_MEMBERS = 50  # of an equilibrium, the profiles of which are compared
 _LONGEST = 40  # characters of a label
-_READ = "How often each is done, in one found member of each, where possible a credible one"
+_READ = "How often, in one found member of each, where possible a credible one"
 _MARKS = {"(": "(…) where play never gets", "!": "! no choice there", "–": "– not possible"}
 _MORE = "{:,} more rows: eqbench show RUN CELL --all"
 _HEAD = [Column("player", identifies=True), Column("situation", identifies=True)]
 _DIFFERS = Column(
     "≠",
     notes=(
-        "≠ all found members of one do so more often than all of another; "
-        "~ found members of one differ among themselves",
+        "≠ all found members of one do so more often than all of another; ~ those of one differ",
     ),
 )
 
