@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from eqbench.errors import UsageError
+from eqbench.model.dealt_form import UnbuiltTree
 from eqbench.model.rational import rational
-from eqbench.model.sequence_form import SequenceForm, compile_sequence_form
+from eqbench.model.sequence_form import SequenceForm, SequenceStructure, compile_sequence_form
 from eqbench.model.tree import GameTree
 from eqbench.model.tree_files import load_form
 from eqbench.model.words import Wording
@@ -20,6 +21,7 @@ from eqbench.text import Displayed
 if TYPE_CHECKING:
     from eqbench.model.interleaved import Interleaved
     from eqbench.model.payoff_model import PayoffModel
+    from eqbench.model.products import ProductForm
     from eqbench.model.rank_sums import RankSums
 
 
@@ -67,6 +69,18 @@ class Game(Displayed):
         return stored or compile_sequence_form(self.tree)
 
     @cached_property
+    def product_form(self) -> ProductForm | None:
+        """The game as a product of public play and hands, where its tree is not built yet."""
+        from eqbench.model.products import ProductForm
+
+        return ProductForm.of(self.tree.form) if isinstance(self.tree, UnbuiltTree) else None
+
+    @property
+    def plan_form(self) -> SequenceStructure:
+        """What plans are made of; its `arrays` are those of products where there are such."""
+        return self.product_form or self.sequence_form
+
+    @cached_property
     def interleaved(self) -> Interleaved:
         """The entries of the sequence form as CFR reads them."""
         from eqbench.model.interleaved import interleave  # loads Numba, see below
@@ -76,11 +90,16 @@ class Game(Displayed):
     def payoff_model(self) -> PayoffModel:
         """Values, best responses and derivatives on compiled kernels.
 
-        Three-player Kuhn poker has a model of its own, which needs no sequence form.
+        Three-player Kuhn poker has a model of its own, which needs no sequence form, and so have
+        games whose tree is not built.
         """
         # Loading Numba takes longer than building most games, and listing needs neither.
         from eqbench.model.payoff_model import SequenceFormModel
 
+        if (form := self.product_form) is not None:
+            from eqbench.model.products import ProductModel
+
+            return ProductModel(form, lambda: SequenceFormModel(self.sequence_form))
         return self._rank_sums or SequenceFormModel(self.sequence_form)
 
     @cached_property
