@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from eqbench.errors import UsageError
-from eqbench.model.dealt_form import UnbuiltTree
+from eqbench.model.dealt_form import DealtForm, UnbuiltTree
 from eqbench.model.rational import rational
 from eqbench.model.sequence_form import SequenceForm, SequenceStructure, compile_sequence_form
 from eqbench.model.tree import GameTree
@@ -65,15 +65,23 @@ class Game(Displayed):
     @cached_property
     def sequence_form(self) -> SequenceForm:
         """The sequence form; shared by all who hold this game."""
+        if isinstance(self.tree, UnbuiltTree) and self.tree.game is not None:
+            form, value = self.tree.game.sequence_form, self.tree.payoffs.value
+            return form if value is None else form.at(float(value))
         stored = load_form(self.folder, self.tree) if self.folder else None
         return stored or compile_sequence_form(self.tree)
 
+    @property
+    def product(self) -> DealtForm | None:
+        """A large dealt game as a public tree times hands, whose tree is built on demand only."""
+        return self.tree.form if isinstance(self.tree, UnbuiltTree) else None
+
     @cached_property
     def product_form(self) -> ProductForm | None:
-        """The game as a product of public play and hands, where its tree is not built yet."""
+        """What values by products are computed from, if the game is a product."""
         from eqbench.model.products import ProductForm
 
-        return ProductForm.of(self.tree.form) if isinstance(self.tree, UnbuiltTree) else None
+        return None if self.product is None else ProductForm.of(self.product)
 
     @property
     def plan_form(self) -> SequenceStructure:
@@ -106,7 +114,10 @@ class Game(Displayed):
     def _rank_sums(self) -> RankSums | None:
         from eqbench.model.rank_sums import RankSums
 
-        return RankSums.of(self.tree)
+        tree = self.tree
+        if isinstance(tree, UnbuiltTree) and tree.n_nodes > tree.most:
+            return None
+        return RankSums.of(tree)
 
     def at(self, **parameter: int | float | Fraction) -> Game:
         """Same game at another value of its payoff parameter, for example ``at(pot=3.2)``.
