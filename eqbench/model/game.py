@@ -21,7 +21,7 @@ from eqbench.text import Displayed
 if TYPE_CHECKING:
     from eqbench.model.interleaved import Interleaved
     from eqbench.model.payoff_model import PayoffModel
-    from eqbench.model.products import ProductForm
+    from eqbench.model.products import ProductArrays, ProductForm
     from eqbench.model.rank_sums import RankSums
 
 
@@ -89,10 +89,12 @@ class Game(Displayed):
         return self.product_form or self.sequence_form
 
     @cached_property
-    def interleaved(self) -> Interleaved:
-        """The entries of the sequence form as CFR reads them."""
+    def interleaved(self) -> Interleaved | ProductArrays:
+        """The entries of the sequence form as CFR reads them, or what is in place of them."""
         from eqbench.model.interleaved import interleave  # loads Numba, see below
 
+        if self.product_form is not None:
+            return self.product_form.arrays
         return interleave(self.sequence_form)
 
     def payoff_model(self) -> PayoffModel:
@@ -104,11 +106,14 @@ class Game(Displayed):
         # Loading Numba takes longer than building most games, and listing needs neither.
         from eqbench.model.payoff_model import SequenceFormModel
 
-        if (form := self.product_form) is not None:
-            from eqbench.model.products import ProductModel
+        def by_tree() -> PayoffModel:
+            return self._rank_sums or SequenceFormModel(self.sequence_form)
 
-            return ProductModel(form, lambda: SequenceFormModel(self.sequence_form))
-        return self._rank_sums or SequenceFormModel(self.sequence_form)
+        if self.product_form is None:
+            return by_tree()
+        from eqbench.model.products import ProductModel
+
+        return ProductModel(self.product_form, by_tree)
 
     @cached_property
     def _rank_sums(self) -> RankSums | None:

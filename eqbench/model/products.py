@@ -20,8 +20,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
+from functools import cache, cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -676,13 +676,13 @@ class ProductModel(PayoffModel):
     """
 
     def __init__(self, form: ProductForm, by_tree: Callable[[], PayoffModel]) -> None:
-        self.form, self._by_tree, self.n_actions = form, by_tree, form.n_actions
+        self.form, self._by_tree, self.n_actions = form, cache(by_tree), form.n_actions
         self._arrays = form.arrays
 
     def at(self, value: float) -> ProductModel:
         model, by_tree = copy(self), self._by_tree
         model._arrays = self.form.at(value)
-        model._by_tree = lambda: by_tree().at(value)
+        model._by_tree = cache(lambda: by_tree().at(value))
         return model
 
     def counterfactual_values(self, behavior: NDArray) -> FloatArray:

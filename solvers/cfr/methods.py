@@ -60,7 +60,7 @@ class RegretMinimizer:
         from . import iteration
 
         rng = np.random.default_rng(0)
-        state = iteration.begin(game.sequence_form, first_profile(game.tree, "uniform", rng))
+        state = iteration.begin(game.plan_form, first_profile(game.tree, "uniform", rng))
         self._advance(game, state, rng, threads=1)(0, 0)
         if self.joint:
             self._joint_play(game).keep(1, state)
@@ -72,7 +72,7 @@ class RegretMinimizer:
 
         joint = self._joint_play(game) if self.joint else None
         model, first = game.payoff_model(), first_profile(game.tree, self.start, rng)
-        state = iteration.begin(game.sequence_form, first)
+        state = iteration.begin(game.plan_form, first)
         advance = self._advance(game, state, rng, monitor.budget.threads)
         repeat(
             monitor,
@@ -189,11 +189,14 @@ class CFR(RegretMinimizer):
 
         from .iteration import advance_with
 
-        form = game.sequence_form
-        entries = game.interleaved
-        threads = min(threads, usable_cores()) if entries.parts > 1 else 1
-        if threads > entries.parts:
-            entries = interleave(form, threads)
+        form, entries = game.plan_form.arrays, game.interleaved
+        threads = min(threads, usable_cores())
+        if game.product_form is not None:
+            entries = game.product_form.parted(threads)
+        elif entries.parts == 1:
+            threads = 1
+        elif threads > entries.parts:
+            entries = interleave(game.sequence_form, threads)
         exponents = {"plain": (math.inf, math.inf), "clipped": (math.inf, -math.inf)}
         alpha, beta = exponents.get(self.regrets, (self.alpha, self.beta))
         assert alpha is not None
@@ -206,7 +209,7 @@ class CFR(RegretMinimizer):
             alternating=self.alternating,
             **self._weights,
         )
-        work = functools.partial(advance_with, threads, form.arrays, entries, rule)
+        work = functools.partial(advance_with, threads, form, entries, rule)
         return lambda start, count: work(start, count, state)
 
 
