@@ -123,7 +123,8 @@ def product_values(form, unit, reach, values):
             board, rivals = form.group_board[group], form.group_rivals[group]
             for j in range(n):
                 other = j if j < player else j + 1
-                base, stride, table = form.sources[group, j]
+                base, stride = form.sources[group, j, 0], form.sources[group, j, 1]
+                table = form.sources[group, j, 2]
                 for h in range(form.size[board]):
                     place = base + stride * form.slot[table, other, h]
                     rows[j, h] = form.weight[board, other, h] * reach[place]
@@ -139,8 +140,9 @@ def product_values(form, unit, reach, values):
                 every, won = 5 * 2**n, 5 * 2**n + 1
                 _sums_of_many(form, board, rivals, rows)
             for row in range(form.group_row[group], form.group_row[group + np.uint32(1)]):
-                base, stride, table = form.targets[row]
-                by_all, by_won = form.worth[row]
+                base, stride = form.targets[row, 0], form.targets[row, 1]
+                table = form.targets[row, 2]
+                by_all, by_won = form.worth[row, 0], form.worth[row, 1]
                 for h in range(form.size[board]):
                     value = by_all * rows[every, h]
                     if rivals > 0:
@@ -170,7 +172,7 @@ def _sums_of_one(form, board, rivals, rows):
             lower += same
 
 
-@inlined
+@kernel
 def _sums_by_card(form, board, rivals, rows, per_card):
     """Sums over hands of one opponent, rows[0], into rows 1 and 2, where hands have some cards."""
     total, holds = 0.0, form.cards.shape[2]
@@ -252,7 +254,7 @@ def _sums_of_two(form, board, rivals, rows):
             low_ab += tie_ab
 
 
-@inlined
+@kernel
 def _sums_of_many(form, board, rivals, rows):
     """Sums over hands of three or more opponents, rows 0, 1, …, into the last two rows.
 
