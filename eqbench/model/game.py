@@ -79,9 +79,11 @@ class Game(Displayed):
     @cached_property
     def product_form(self) -> ProductForm | None:
         """What values by products are computed from, if the game is a product."""
+        if self.product is None:
+            return None
         from eqbench.model.products import ProductForm
 
-        return None if self.product is None else ProductForm.of(self.product)
+        return ProductForm.of(self.product)
 
     @property
     def plan_form(self) -> SequenceStructure:

@@ -32,6 +32,8 @@ from eqbench.solver import Candidate, Claim
 NEGLIGIBLE = 1e-12
 # More arrivals than threads wait for.
 NOBODY_WAITS = 2**62
+# Sequences from which on threads pay where values are sums over products.
+SHAREABLE = 20_000
 # Whether values of a unit's sequences come from several threads; not in trees.
 VALUES_ARE_SHARED = False
 
@@ -212,6 +214,13 @@ def advance_with(
             raise
         for share in shares:
             share.result()
+
+
+def is_shareable(entries: Interleaved | ProductArrays) -> bool:
+    """Whether a game is so large that threads gain more than they wait for each other."""
+    if isinstance(entries, ProductArrays):
+        return entries.block_start[-1] >= SHAREABLE
+    return entries.parts > 1
 
 
 def begin(form: SequenceStructure, behavior: FloatArray) -> State:
