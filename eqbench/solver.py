@@ -167,13 +167,13 @@ def refusal_of(solver: Any, game: Game) -> str | None:
     built, only those with a true attribute `by_products` are asked.
     """
     tree = game.tree
-    if isinstance(tree, UnbuiltTree) and tree.n_nodes > tree.most:
-        if not getattr(solver, "by_products", False):
-            return (
-                f"the solver reads the tree, whose {tree.n_nodes:,} nodes are more than the "
-                f"{tree.most:,} allowed; choose one that does without (cfr, cfr_plus, mmd, "
-                "fictitious_play), or allow more with --max-nodes"
-            )
+    by_products = getattr(solver, "by_products", False)
+    if isinstance(tree, UnbuiltTree) and tree.n_nodes > tree.most and not by_products:
+        return (
+            f"the solver reads the tree, whose {tree.n_nodes:,} nodes are more than the "
+            f"{tree.most:,} allowed; choose one that does without (cfr, cfr_plus, mmd, "
+            "fictitious_play), or allow more with --max-nodes"
+        )
     ask = getattr(solver, "supports", None)
     answer = ask(game) if ask else True
     if isinstance(answer, str):

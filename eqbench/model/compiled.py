@@ -261,7 +261,7 @@ def inlined(function: Callable) -> Kernel:
     return Kernel(getattr(function, "py_func", function), inline=True)
 
 
-def variant(function: Callable, name: str, **called: Callable) -> Kernel:
+def variant(function: Callable, name: str, **called: Any) -> Kernel:
     """Kernel that calls others in place of those of these names, or reads other constants.
 
     Its machine code is kept under both names.

@@ -21,7 +21,8 @@ from eqbench.text import Displayed
 if TYPE_CHECKING:
     from eqbench.model.interleaved import Interleaved
     from eqbench.model.payoff_model import PayoffModel
-    from eqbench.model.products import ProductArrays, ProductForm
+    from eqbench.model.product_kernels import ProductArrays
+    from eqbench.model.products import ProductForm
     from eqbench.model.rank_sums import RankSums
 
 

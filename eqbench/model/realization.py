@@ -174,6 +174,6 @@ def _direct_values(form: SequenceForm, reach: FloatArray) -> FloatArray:
     return values
 
 
-def _actions(form: SequenceForm, infoset: int) -> NDArray | slice:
+def _actions(form: SequenceStructure, infoset: int) -> NDArray | slice:
     first, last = form.block_start[infoset], form.block_start[infoset + 1]
     return slice(first - form.n_players, last - form.n_players)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,13 +60,18 @@ class FormArrays(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SequenceStructure:
-    """Which sequences players have, without what they are worth."""
+    """Which sequences players have; `arrays` is what kernels read of them and their worth."""
 
     n_players: int
     block_start: IntArray
     parent: IntArray
     infoset_start: IntArray
     infoset_player: IntArray
+
+    @property
+    def arrays(self) -> Any:
+        """The bundle that the kernels take."""
+        raise NotImplementedError
 
     @property
     def n_infosets(self) -> int:

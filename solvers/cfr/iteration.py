@@ -21,7 +21,7 @@ from eqbench.model.game import Game
 from eqbench.model.interleaved import Interleaved
 from eqbench.model.kernels import realize, unit_values
 from eqbench.model.payoff_model import PayoffModel
-from eqbench.model.products import ProductArrays, product_values
+from eqbench.model.product_kernels import ProductArrays, product_values
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.realization import shares
 from eqbench.model.sequence_form import FormArrays, SequenceStructure
@@ -181,9 +181,7 @@ def advance(
                 wait_for_all(arrivals, turns * threads)
 
 
-advance_products = variant(
-    advance, "products", unit_values=product_values, VALUES_ARE_SHARED=True
-)
+advance_products = variant(advance, "products", unit_values=product_values, VALUES_ARE_SHARED=True)
 
 
 def advance_with(

@@ -9,13 +9,14 @@ the next frequencies are their softmax.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from eqbench.model.compiled import exp, inlined, kernel, log, variant
-from eqbench.model.products import ProductArrays, ProductForm, product_direct_values
-from eqbench.model.sequence_form import FormArrays, SequenceForm
+from eqbench.model.product_kernels import ProductArrays, product_direct_values
+from eqbench.model.products import ProductForm
+from eqbench.model.sequence_form import SequenceForm
 from eqbench.model.tree import FloatArray
 
 from .iteration import State, add_plan
@@ -26,7 +27,7 @@ BEHAVIORAL, DILATED, BIDILATED = range(3)
 class Mirror(NamedTuple):
     """All that the kernels read and change."""
 
-    form: FormArrays | ProductArrays
+    form: Any  # FormArrays or ProductArrays
     values: int  # BEHAVIORAL, DILATED or BIDILATED
     # of iteration 1, per payoff unit and in payoff units; iteration t has them times
     # ``t ** -slowing`` and ``t ** -cooling``
@@ -38,7 +39,8 @@ class Mirror(NamedTuple):
     averaging: float
     predictive: bool
     alternating: bool
-    chance: FloatArray | ProductArrays  # float64 (E,), chance probability of each entry
+    # float64 (E,), chance probability of each entry; or arrays of products that have it
+    chance: Any
     mass: FloatArray  # float64 (S,), scratch: how much of chance and of the others leads there
     # float64 (I,), negative entropy of the frequencies; 0 in the first iteration
     penalty: FloatArray

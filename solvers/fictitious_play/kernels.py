@@ -12,7 +12,7 @@ import numpy as np
 from eqbench.model.compiled import Kernel, inlined, kernel, variant
 from eqbench.model.game import Game
 from eqbench.model.kernels import direct_values
-from eqbench.model.products import product_direct_values
+from eqbench.model.product_kernels import product_direct_values
 from eqbench.model.sequence_form import FormArrays
 from eqbench.model.tree import FloatArray
 

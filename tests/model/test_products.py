@@ -128,7 +128,7 @@ def test_random_games_are_worth_what_their_trees_are(
 
 
 def test_parts_share_the_endings_without_changing_a_value() -> None:
-    from eqbench.model.products import product_values
+    from eqbench.model.product_kernels import product_values
 
     form = of_spec("leduc(players=3,ranks=2)")[1].product_form
     assert form is not None

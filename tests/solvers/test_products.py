@@ -103,8 +103,6 @@ def test_joint_play_is_refused_and_the_tree_taken_where_it_may_be_built() -> Non
     game = product("kuhn2", most=100)
     assert refusal_of(joint, game) is None
     uniform = BehaviorProfile.uniform(game.tree).probabilities
-    (known, _), (found, _) = (
-        solved(g, "mccfr", 50) for g in (eqbench.load_game("kuhn2"), game)
-    )
+    (known, _), (found, _) = (solved(g, "mccfr", 50) for g in (eqbench.load_game("kuhn2"), game))
     assert np.array_equal(known, found)
     assert not np.array_equal(found, uniform)
