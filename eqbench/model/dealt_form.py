@@ -278,15 +278,13 @@ class ShowdownRules:
     def product(self) -> DealtForm | None:
         """The same as a product; None for games that only a tree can have.
 
-        These are games in which a hand takes moves away, and those of three or more players whose
-        hands are of several cards, not open to all, or the same card.
+        These are games in which a hand takes moves away, those with hands of three or more cards,
+        and those of three or more players whose hands are of several cards, not open to all, or
+        share a card.
         """
-        hands = self.hands
-        few = hands.n_players == 2 or (
-            hands.cards.shape[1] <= 1
-            and hands.weights.all()
-            and (hands.cards.size == 0 or len(np.unique(hands.cards)) == hands.cards.size)
-        )
+        hands, (count, holds) = self.hands, self.hands.cards.shape
+        own = holds == 0 or (holds == 1 and len(np.unique(hands.cards)) == count)
+        few = holds <= 2 if hands.n_players == 2 else own and hands.weights.all()
         return compile_dealt(self) if few and self.allowed is None else None
 
 
@@ -497,7 +495,7 @@ def compile_dealt(rules: ShowdownRules) -> DealtForm:
     histories, parent, move, board, chance = [""], [-1], [-1], [0], [1]
     last: list[tuple[tuple[int, int], ...]] = [((-1, -1),) * players]
     drawn, possible = [""], [np.ones(len(hands.labels), dtype=bool)]
-    player, moves = [], []
+    player, moves, boards = [], [], dict[tuple[int, str], int]()
     endings: list[tuple[int, Settlement]] = []
     strength: dict[int, NDArray[np.int64]] = {}
     for v, history in enumerate(histories):  # which grows
@@ -517,10 +515,13 @@ def compile_dealt(rules: ShowdownRules) -> DealtForm:
             own = list(last[v])
             if turn[0] == CHANCE:
                 assert rules.public is not None
-                board.append(len(possible))
+                key = board[v], name
+                if key not in boards:
+                    boards[key] = len(possible)
+                    drawn.append(name)
+                    possible.append(possible[board[v]] & ~rules.public.excluded(name))
+                board.append(boards[key])
                 chance.append(chance[v] * rules.public.outcomes)
-                drawn.append(name)
-                possible.append(possible[board[v]] & ~rules.public.excluded(name))
             else:
                 board.append(board[v])
                 chance.append(chance[v])
