@@ -74,7 +74,7 @@ def random_rules(rng: np.random.Generator, players: int) -> ShowdownRules:
                 grow(history + move, depth + 1, left)
 
     def strength(history: str) -> np.ndarray:
-        board = history[: history.rindex(";") + 1] if ";" in history else ""
+        board = history.partition("/")[2].partition(";")[0]
         if board not in strengths:
             strengths[board] = rng.integers(-2, 3, len(hands.labels))
         return strengths[board]
@@ -344,3 +344,17 @@ def test_deals_whose_weights_overflow_are_refused() -> None:
     hands = Hands(("a", "b"), np.arange(2)[:, None], np.array([[2**40, 1], [1, 2**40]]))
     with pytest.raises(GameFormatError, match="choose smaller"):
         hands.deals()
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"strength": lambda history: np.arange(3) * len(history)}, "make strength a function"),
+        ({"settle": lambda history: Settlement((1, 1), ())}, "play cannot end"),
+        ({"settle": lambda history: Settlement((1,), (0, 1))}, "play cannot end"),
+    ],
+)
+def test_rules_that_a_product_cannot_hold_are_refused(change: dict[str, Any], words: str) -> None:
+    rules = Registry().describe_game("kuhn2")[0].rules()
+    with pytest.raises(GameFormatError, match=words):
+        replace(rules, **change).product()
