@@ -32,7 +32,9 @@ from eqbench.errors import (
 )
 from eqbench.model.size_limit import (
     DEFAULT_MAX_NODES,
+    PRODUCTS_FROM,
     check_expected_nodes,
+    check_product,
     enough_memory,
     max_nodes,
     node_limit,
@@ -226,6 +228,11 @@ class Registry:
         try:
             with node_limit(max_nodes), enough_memory(canonical):
                 expected = _expected_nodes(canonical, instance)
+                if entry.builtin and expected > min(PRODUCTS_FROM, max_nodes):
+                    product = self._by_products(canonical, instance, expected)
+                    if product is not None:
+                        return product
+                check_expected_nodes(canonical, expected)
                 # what a slowly built game depends on besides its spec; most are built again
                 depends_on = getattr(instance, "cache_key", str)()
                 if entry.builtin and (depends_on or expected >= CACHED_FROM):
@@ -241,6 +248,23 @@ class Registry:
             if entry.builtin or isinstance(error, GameTooLargeError):
                 raise
             _fail(entry, error)
+
+    def _by_products(self, spec: str, instance: Any, expected: int) -> Game | None:
+        """Dealt game whose tree is not built before it is needed; None if it is no such game."""
+        from eqbench.model.dealt_form import ShowdownGame, promised
+        from eqbench.model.game import Game
+        from eqbench.model.game_cache import cached_game
+
+        if not isinstance(instance, ShowdownGame):
+            return None
+        rules = instance.rules()
+        hands = len(rules.hands.labels)
+        check_product(spec, expected // max(1, rules.hands.total(count=True)), hands)
+        form = rules.product()
+        if form is None:
+            return None
+        tree = promised(form, max_nodes(), lambda: cached_game(spec, rules.tree))
+        return None if tree is None else Game(spec, tree, **self._words(instance))
 
     def _words(self, game: Any) -> dict[str, Any]:
         """Title and wording of a game that was built, as far as it declares any."""
@@ -498,7 +522,7 @@ def _register(kind: Kind, name: str, cls: Any, *, summary: str, default: bool) -
 
 
 def _expected_nodes(spec: str, game: Any) -> int:
-    """Number of nodes that a game announces, 0 if it does not; refused if it is too large."""
+    """Number of nodes that a game announces, 0 if it does not."""
     expected = getattr(game, "expected_nodes", int)()
     if not isinstance(expected, Integral) or expected < 0:
         found = shortened(printable(repr(expected)))
@@ -506,7 +530,6 @@ def _expected_nodes(spec: str, game: Any) -> int:
             f"expected_nodes() of {spec} returned {found}; it must return a whole number that is "
             "not negative"
         )
-    check_expected_nodes(spec, int(expected))
     return int(expected)
 
 

@@ -18,6 +18,7 @@ from typing import Any, Protocol
 
 from eqbench.builtin import EXTENSIONS, extensions
 from eqbench.documents import check_plain
+from eqbench.model.dealt_form import UnbuiltTree
 from eqbench.model.play import Play
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.rational import short_figure
@@ -105,7 +106,12 @@ class _Failed:
 
 
 def judge(name: str, claimed: Claimed, allowance: Allowance | None) -> Any:
-    """Judgment of a verdict by its name; an error of one that others wrote is its judgment."""
+    """Judgment of a verdict by its name; an error of one that others wrote is its judgment.
+
+    None where the tree is not built: verdicts go through its nodes.
+    """
+    if isinstance(claimed.tree, UnbuiltTree):
+        return None
     try:
         verdict = pkgutil.resolve_name(extensions("verdicts")[name])
         if claimed.approximates and not getattr(verdict, "takes_approximations", False):

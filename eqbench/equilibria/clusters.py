@@ -327,7 +327,8 @@ def completeness(
     Returns
     -------
     Completeness or None
-        None where they are too many to be compared. An empty list is incomplete.
+        None where they are too many to be compared, or the tree is not built. An empty list is
+        incomplete.
 
     Raises
     ------
@@ -342,7 +343,7 @@ def completeness(
     >>> print(completeness(game, [eqbench.BehaviorProfile.uniform(game.tree)]))
     consistent: the indices of its 1 equilibrium sum to 1, as those of a complete list do
     """
-    if len(profiles) > most_compared(game):
+    if game.product is not None or len(profiles) > most_compared(game):
         return None
     tree = game.tree
     if regrets is None:

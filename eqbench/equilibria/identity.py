@@ -271,8 +271,10 @@ def cluster_identities(
     -------
     list
         One identity per profile. In very large games only as many as fit into memory get one,
-        those with the smallest regrets.
+        those with the smallest regrets, and none where the tree is not built.
     """
+    if game.product is not None:
+        return [None] * len(profiles)
     kept = most_compared(game)
     chosen = sorted(np.argsort(regrets, kind="stable")[:kept].tolist())
     found: list[Identity | None] = [None] * len(profiles)

@@ -97,6 +97,8 @@ def same_games(game: Game, most: int = MOST_NODES) -> list[SameGame]:
     game files, and for games that are not known exactly, have more than `most` nodes or are deep.
     """
     tree, known = game.tree, list(_known())
+    if game.product is not None:
+        return []
     own = parse_spec(game.spec).name in BUILTIN_GAMES and not any(is_foreign(s) for s, _ in known)
     if own or tree.n_nodes > most or not tree.exact or len(tree.levels) > DEEPEST:
         return []

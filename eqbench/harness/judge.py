@@ -25,6 +25,7 @@ from eqbench.isolation.messages import (
     RefusedFrame,
     SnapshotFrame,
 )
+from eqbench.model.dealt_form import UnbuiltTree
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile, completed_rows
 from eqbench.model.tree import GameTree
@@ -329,7 +330,7 @@ class Judge:
         joint = None
         if received.joint is not None:
             size = len(received.joint.weights) // 8 * tree.n_nodes
-            if tree.is_wide or size > MAX_JOINT_NODES:
+            if isinstance(tree, UnbuiltTree) or tree.is_wide or size > MAX_JOINT_NODES:
                 reason += "; joint play was not measured: too much work, or payoffs too wide"
             else:
                 joint = measure_joint(received.joint, tree)

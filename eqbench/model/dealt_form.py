@@ -17,12 +17,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eqbench.errors import GameFormatError
+from eqbench.errors import GameFormatError, GameTooLargeError
 from eqbench.model.dealt import (
     Deals,
     DealtRules,
@@ -36,12 +36,14 @@ from eqbench.model.tree import (
     CHANCE,
     LARGEST_TO_STAKES,
     TERMINAL,
+    FloatArray,
     GameTree,
     IntArray,
     Payoffs,
     frozen,
 )
 
+MOST_HANDS = 10_000
 _JOINED = 2**22  # pairs of a deal and a hand that are compared at a time
 
 
@@ -141,7 +143,17 @@ class Hands:
 
 
 def single_cards(cards: int, players: int, labels: Callable[[int], str] = str) -> Hands:
-    """Hands of one of the cards 1..C each, all deals equally likely."""
+    """Hands of one of the cards 1..C each, all deals equally likely.
+
+    Raises
+    ------
+    GameTooLargeError
+        If there are more than 10,000.
+    """
+    if cards > MOST_HANDS:
+        raise GameTooLargeError(
+            f"{cards:,} hands are too many; choose at most {MOST_HANDS:,} cards"
+        )
     return Hands(
         tuple(map(labels, range(1, cards + 1))),
         np.arange(cards)[:, None],
@@ -571,6 +583,15 @@ def _numbered(
     return first, np.concatenate(([0], np.cumsum(sizes))).astype(np.int32)
 
 
+class HasForm(Protocol):
+    """A :class:`eqbench.model.game.Game` with its nodes."""
+
+    @property
+    def tree(self) -> GameTree: ...
+    @property
+    def sequence_form(self) -> Any: ...
+
+
 class UnbuiltTree(GameTree):
     """The tree of a dealt game, whose nodes are not built before one of their arrays is read.
 
@@ -586,16 +607,19 @@ class UnbuiltTree(GameTree):
 
     form: DealtForm
     most: int
+    source: Callable[[], HasForm] | None
 
     def __new__(cls, *fields: Any, **named: Any) -> Any:
         """Return a plain tree: what is made by replacing fields of this one has its nodes."""
         return GameTree(*fields, **named)
 
     @classmethod
-    def of(cls, form: DealtForm, most: int) -> UnbuiltTree:
-        """The tree of a compiled game."""
+    def of(
+        cls, form: DealtForm, most: int, source: Callable[[], HasForm] | None = None
+    ) -> UnbuiltTree:
+        """The tree of a compiled game; `source` gives the game with its nodes, if not `form`."""
         tree = object.__new__(cls)
-        tree.__dict__.update(players=form.players, form=form, most=most)
+        tree.__dict__.update(players=form.players, form=form, most=most, source=source)
         return tree
 
     def __getattr__(self, name: str) -> Any:
@@ -609,8 +633,8 @@ class UnbuiltTree(GameTree):
         return self.__dict__[name]
 
     @cached_property
-    def built(self) -> GameTree:
-        """The tree with its nodes.
+    def game(self) -> HasForm | None:
+        """The game with its nodes from `source`; None if there is none.
 
         Raises
         ------
@@ -618,11 +642,17 @@ class UnbuiltTree(GameTree):
             If it has more than `most` nodes.
         """
         with node_limit(self.most):
-            check_expected_nodes(
-                f"the tree of this game of {len(self.form.parent):,} public nodes",
-                self.form.n_nodes,
-            )
-            return self.form.rules().tree()
+            check_expected_nodes("the tree of this game", self.form.n_nodes)
+            return self.source and self.source()
+
+    @cached_property
+    def built(self) -> GameTree:
+        """The tree with its nodes; GameTooLargeError as for `game`."""
+        if self.game is None:
+            with node_limit(self.most):
+                return self.form.rules().tree()
+        tree, value = self.game.tree, self.form.value
+        return tree if value is None or tree.payoffs.value == value else tree.at(value)
 
     @property
     def n_nodes(self) -> int:
@@ -669,7 +699,7 @@ class UnbuiltTree(GameTree):
         return False
 
     def at(self, value: Fraction) -> UnbuiltTree:
-        tree = self.of(self.form.at(value), self.most)
+        tree = self.of(self.form.at(value), self.most, self.source)
         shared = {k: v for k, v in self.__dict__.items() if k in _LABEL_FIELDS}
         tree.__dict__.update(shared)
         return tree
@@ -677,6 +707,8 @@ class UnbuiltTree(GameTree):
 
 class _UnbuiltPayoffs(Payoffs):
     """Denominator and parameter of payoffs; their arrays are built with the tree."""
+
+    _tree: UnbuiltTree
 
     @classmethod
     def of(cls, tree: UnbuiltTree) -> _UnbuiltPayoffs:
@@ -686,10 +718,17 @@ class _UnbuiltPayoffs(Payoffs):
         )
         return payoffs
 
-    def __getattr__(self, name: str) -> Any:
-        if name not in ("base", "slope") or "_tree" not in self.__dict__:
-            raise AttributeError(name)
-        return getattr(self._tree.built.payoffs, name)
+    @property
+    def base(self) -> NDArray:
+        return self._tree.built.payoffs.base
+
+    @property
+    def slope(self) -> NDArray | None:
+        return self._tree.built.payoffs.slope
+
+    @property
+    def table(self) -> FloatArray:
+        return self._tree.built.payoffs.table
 
     @property
     def exact(self) -> bool:
@@ -702,9 +741,17 @@ _NODE_FIELDS = (
 )  # fmt: skip
 
 
-def promised(form: DealtForm, most: int) -> UnbuiltTree | None:
-    """Tree that is not built yet; None where payoffs are so far apart that floats lose some."""
-    tree = UnbuiltTree.of(form, most)
+def promised(
+    form: DealtForm, most: int, source: Callable[[], HasForm] | None = None
+) -> UnbuiltTree | None:
+    """Tree that is not built yet; None where payoffs are so far apart that floats lose some.
+
+    Parameters
+    ----------
+    most : number of nodes that may be built
+    source : gives the game with its nodes; they are built from `form` unless given
+    """
+    tree = UnbuiltTree.of(form, most, source)
     paid, denominator = form.stakes()
     amounts = np.unique(np.concatenate([paid.ravel(), paid.sum(axis=1)]))
     least = min((b - a for a, b in itertools.pairwise(amounts.tolist()) if b > a), default=0)

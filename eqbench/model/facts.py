@@ -9,9 +9,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from eqbench.model.dealt_form import DealtForm
 from eqbench.model.game import Game
 from eqbench.model.sequence_form import SequenceForm
-from eqbench.model.tree import CHANCE
+from eqbench.model.tree import CHANCE, GameTree
 
 Symmetry = Literal["yes", "with actions renamed", "no", "not decided"]
 
@@ -26,15 +27,19 @@ def kind_of_game(game: Game) -> dict[str, Any]:
         total = 0.0
     return {
         "constant sum": total,
-        "symmetric": symmetry(game),
-        "perfect information": int((tree.player >= 0).sum()) == tree.n_infosets,
+        "symmetric": symmetry(game) if game.product is None else "not decided",
+        "perfect information": game.product is None
+        and int((tree.player >= 0).sum()) == tree.n_infosets,
         "perfect recall": True,  # trees without it are refused
     }
 
 
 def sizes(game: Game) -> dict[str, Any]:
     """Sizes of a game by their names; what there is for each player is a list."""
-    tree, form = game.tree, game.sequence_form
+    tree = game.tree
+    if game.product is not None:
+        return _product_sizes(game.product, tree)
+    form = game.sequence_form
     return {
         "players": tree.n_players,
         "nodes": tree.n_nodes,
@@ -50,6 +55,22 @@ def sizes(game: Game) -> dict[str, Any]:
             for player in range(tree.n_players)
         ],
         "reduced strategies": strategy_counts(form),
+        "payoff range": tree.payoff_range,
+        "exact": tree.exact,
+        "parameter": tree.payoffs.parameter,
+    }
+
+
+def _product_sizes(form: DealtForm, tree: GameTree) -> dict[str, Any]:
+    """Sizes of a game whose tree is not built."""
+    return {
+        "players": tree.n_players,
+        "public nodes": len(form.parent),
+        "hands": len(form.hands.labels),
+        "nodes if it were a tree": tree.n_nodes,
+        "terminals": tree.n_terminals,
+        "information sets": tree.n_infosets,
+        "free frequencies": tree.n_actions - tree.n_infosets,
         "payoff range": tree.payoff_range,
         "exact": tree.exact,
         "parameter": tree.payoffs.parameter,
@@ -77,6 +98,8 @@ def payoff_sums(form: SequenceForm) -> tuple[float, float]:
 
 def constant_sum(game: Game) -> float | None:
     """What the payoffs of all players sum to, None if that varies."""
+    if game.product is not None:
+        return 0.0  # the pot is what players have paid
     lowest, highest = payoff_sums(game.sequence_form)
     close = highest - lowest <= ROUNDING * game.tree.largest_payoff
     return (lowest + highest) / 2 if close else None

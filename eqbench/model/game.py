@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from eqbench.errors import UsageError
+from eqbench.model.dealt_form import DealtForm, UnbuiltTree
 from eqbench.model.rational import rational
 from eqbench.model.sequence_form import SequenceForm, compile_sequence_form
 from eqbench.model.tree import GameTree
@@ -63,8 +64,16 @@ class Game(Displayed):
     @cached_property
     def sequence_form(self) -> SequenceForm:
         """The sequence form; shared by all who hold this game."""
+        if isinstance(self.tree, UnbuiltTree) and self.tree.game is not None:
+            form, value = self.tree.game.sequence_form, self.tree.payoffs.value
+            return form if value is None else form.at(float(value))
         stored = load_form(self.folder, self.tree) if self.folder else None
         return stored or compile_sequence_form(self.tree)
+
+    @property
+    def product(self) -> DealtForm | None:
+        """A large dealt game as a public tree times hands, whose tree is built on demand only."""
+        return self.tree.form if isinstance(self.tree, UnbuiltTree) else None
 
     @cached_property
     def interleaved(self) -> Interleaved:
@@ -87,7 +96,10 @@ class Game(Displayed):
     def _rank_sums(self) -> RankSums | None:
         from eqbench.model.rank_sums import RankSums
 
-        return RankSums.of(self.tree)
+        tree = self.tree
+        if isinstance(tree, UnbuiltTree) and tree.n_nodes > tree.most:
+            return None
+        return RankSums.of(tree)
 
     def at(self, **parameter: int | float | Fraction) -> Game:
         """Same game at another value of its payoff parameter, for example ``at(pot=3.2)``.

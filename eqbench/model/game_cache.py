@@ -17,6 +17,7 @@ from pathlib import Path
 from eqbench.documents import decode, open_file, read_file
 from eqbench.errors import GameTooLargeError, UsageError
 from eqbench.model.cache import cache_root, package_sources, source_hash
+from eqbench.model.dealt_form import UnbuiltTree
 from eqbench.model.game import Game
 from eqbench.model.tree import GameTree
 from eqbench.model.tree_files import load_form, load_tree, map_tree, save_form, save_tree
@@ -65,7 +66,7 @@ def cached_game(spec: str, build: Callable[[], GameTree], *, key: str = "") -> G
 def store_game(game: Game, folder: Path) -> None:
     """Write the tree of a game into an existing folder, and the form if the game is large."""
     save_tree(game.tree, folder)
-    if game.tree.n_nodes >= CACHED_FROM:
+    if game.tree.n_nodes >= CACHED_FROM and not game.product:
         save_form(game.sequence_form, folder)
 
 
@@ -74,7 +75,13 @@ def mapped_game(spec: str, folder: Path) -> Game:
 
     For processes whose answers another process verifies with its own copy.
     """
-    game = Game(spec, map_tree(folder), folder)
+    tree = map_tree(folder)
+    if isinstance(tree, UnbuiltTree):
+        rules = tree.form.rules()
+        return Game(
+            spec, UnbuiltTree.of(tree.form, tree.most, lambda: cached_game(spec, rules.tree))
+        )
+    game = Game(spec, tree, folder)
     form = load_form(folder, game.tree, mapped=True)
     if form is not None:
         game.__dict__["sequence_form"] = form

@@ -16,6 +16,11 @@ DEFAULT_MAX_NODES = 15_000_000  # these are built and compiled within 3 GiB
 # put together node by node take up to 600.
 BUILDING_BYTES_PER_NODE = 200
 
+# Peak for each hand at a public node, while such a game is compiled, solved and verified.
+PRODUCT_BYTES = 400
+# From so many nodes on a dealt game is solved as a product, and its tree is built on demand only.
+PRODUCTS_FROM = 1_000_000
+
 _max_nodes: ContextVar[int] = ContextVar("max_nodes", default=DEFAULT_MAX_NODES)
 
 
@@ -54,12 +59,33 @@ def check_expected_nodes(name: str, expected: int) -> None:
     GameTooLargeError
     """
     if expected > max_nodes():
-        power = "10^4000 or more" if expected >= 10**4000 else f"10^{len(str(expected)) - 1}"
         raise GameTooLargeError(
-            f"{name} has about {f'{expected:,}' if expected < 10**12 else power} nodes, which take "
+            f"{name} has about {_count(expected)} nodes, which take "
             f"{_memory(expected * BUILDING_BYTES_PER_NODE)} to build; allowed are "
             f"{max_nodes():,} nodes; {_way_out()}"
         )
+
+
+def check_product(name: str, public: int, hands: int) -> None:
+    """Refuse a dealt game that is too large as a product too, before any of it is compiled.
+
+    Raises
+    ------
+    GameTooLargeError
+    """
+    needed = public * hands * PRODUCT_BYTES
+    if needed > machine_bytes():
+        raise GameTooLargeError(
+            f"{name} has about {_count(public)} public nodes with {hands:,} hands each, which take "
+            f"{_memory(needed)} to solve; this machine has {_memory(machine_bytes())}; choose a "
+            "smaller game"
+        )
+
+
+def _count(number: int) -> str:
+    if number < 10**12:
+        return f"{number:,}"
+    return "10^4000 or more" if number >= 10**4000 else f"10^{len(str(number)) - 1}"
 
 
 def too_large() -> GameTooLargeError:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -17,17 +18,22 @@ from numpy.typing import NDArray
 from eqbench.documents import decode, read_file
 from eqbench.errors import DocumentError, EqbenchError
 from eqbench.model.assemble import NODE_ARRAYS, check_tree
+from eqbench.model.dealt_form import DealtForm, Hands, UnbuiltTree
 from eqbench.model.rational import parse_rational
 from eqbench.model.sequence_form import SequenceForm
 from eqbench.model.size_limit import check_expected_nodes
 from eqbench.model.tree import GameTree, Payoffs
 
 FORM = "form"
-_LABELS = "labels.json"
+_LABELS, _PRODUCT = "labels.json", "product.json"
 _ARRAYS = (*NODE_ARRAYS, "infoset_player", "infoset_parent", "base")
 _FORM_ARRAYS = (
     *("block_start", "parent", "infoset_start", "infoset_player"),
     *("columns", "chance", "base", "slope"),
+)
+_PRODUCT_ARRAYS = (
+    *("parent", "move", "player", "board", "chance", "terminal", "paid", "contending"),
+    *("strength", "possible", "place", "first_infoset", "action_start", "last"),
 )
 # labels are mostly shorter than this, and there are fewer information sets than nodes
 _HEADER_BYTES, _HEADER_BYTES_PER_NODE = 2**20, 512
@@ -53,10 +59,32 @@ class TreeHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     value: str | None
 
 
+class ProductHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """All of a :class:`DealtForm` that is not an array, as JSON in ``product.json``."""
+
+    players: tuple[str, ...]
+    hands: tuple[str, ...]
+    one_by_one: bool
+    histories: tuple[str, ...]
+    moves: tuple[tuple[str, ...], ...]
+    drawn: tuple[str, ...]
+    outcomes: int
+    denominator: int
+    parameter: str | None
+    value: str | None
+    most: int
+
+
 def save_tree(tree: GameTree, folder: Path) -> None:
-    """Write a tree into an existing folder, one ``.npy`` file per array."""
+    """Write a tree into an existing folder, one ``.npy`` file per array.
+
+    Of a tree that is not built, the form from which it would be.
+    """
     _save(_arrays(tree), folder)
-    (folder / _LABELS).write_bytes(msgspec.json.encode(_header(tree)))
+    name, header = _LABELS, _header(tree)
+    if isinstance(tree, UnbuiltTree):
+        name, header = _PRODUCT, msgspec.structs.replace(header, most=tree.most)
+    (folder / name).write_bytes(msgspec.json.encode(header))
 
 
 def load_tree(folder: Path, name: str = "the game") -> GameTree:
@@ -86,7 +114,9 @@ def load_tree(folder: Path, name: str = "the game") -> GameTree:
 
 def map_tree(folder: Path) -> GameTree:
     """Tree from a folder that has been checked; all who map it share one copy of its arrays."""
-    return _read_tree(folder, mapped=True)
+    return (
+        _read_product(folder) if (folder / _PRODUCT).exists() else _read_tree(folder, mapped=True)
+    )
 
 
 def save_form(form: SequenceForm, folder: Path) -> None:
@@ -161,18 +191,59 @@ def _read_tree(folder: Path, *, mapped: bool) -> GameTree:
     )
 
 
+def _read_product(folder: Path) -> UnbuiltTree:
+    arrays: dict[str, Any] = {file.stem: _read(file, mapped=True) for file in folder.glob("*.npy")}
+    header = msgspec.json.decode((folder / _PRODUCT).read_bytes(), type=ProductHeader)
+    hands = Hands(header.hands, arrays.pop("cards"), arrays.pop("weights"), header.one_by_one)
+    form = DealtForm(
+        players=header.players,
+        hands=hands,
+        histories=header.histories,
+        moves=header.moves,
+        drawn=header.drawn,
+        outcomes=header.outcomes,
+        denominator=header.denominator,
+        parameter=header.parameter,
+        value=None if header.value is None else parse_rational(header.value),
+        **{"slope": None, **arrays},
+    )
+    return UnbuiltTree.of(form, header.most)
+
+
 def _arrays(tree: GameTree) -> dict[str, NDArray]:
+    if isinstance(tree, UnbuiltTree):
+        form = tree.form
+        arrays = {name: getattr(form, name) for name in _PRODUCT_ARRAYS}
+        arrays |= {"cards": form.hands.cards, "weights": form.hands.weights}
+        return arrays if form.slope is None else arrays | {"slope": form.slope}
     arrays = {name: getattr(tree, name) for name in _ARRAYS[:-1]} | {"base": tree.payoffs.base}
     return arrays if tree.payoffs.slope is None else arrays | {"slope": tree.payoffs.slope}
 
 
-def _header(tree: GameTree) -> TreeHeader:
+def _header(tree: GameTree) -> TreeHeader | ProductHeader:
+    payoffs = tree.payoffs
+    value = None if payoffs.value is None else str(payoffs.value)
+    if isinstance(tree, UnbuiltTree):
+        form = tree.form
+        return ProductHeader(
+            players=form.players,
+            hands=form.hands.labels,
+            one_by_one=form.hands.one_by_one,
+            histories=form.histories,
+            moves=form.moves,
+            drawn=form.drawn,
+            outcomes=form.outcomes,
+            denominator=form.denominator,
+            parameter=form.parameter,
+            value=value,
+            most=0,
+        )
     return TreeHeader(
         players=tree.players,
         infosets=tree.infoset_labels,
         actions=tree.infoset_actions,
         chance_denominator=tree.chance_denominator,
-        payoff_denominator=tree.payoffs.denominator,
-        parameter=tree.payoffs.parameter,
-        value=None if tree.payoffs.value is None else str(tree.payoffs.value),
+        payoff_denominator=payoffs.denominator,
+        parameter=payoffs.parameter,
+        value=value,
     )

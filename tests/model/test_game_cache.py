@@ -208,9 +208,11 @@ def test_form_beside_a_tree_is_used_instead_of_compiling(spec: str, tmp_path: Pa
 @pytest.mark.parametrize(
     ("spec", "size"),
     [
-        ("kuhn(players=3,cards=100)", "about 24,255,001 nodes, which take about 4.5 GiB"),
-        ("kuhn(players=6,cards=40)", r"about 10\^12 nodes, which take about [\d,.]+ GiB"),
+        ("goofspiel(cards=7)", r"about [\d,]+ nodes, which take about [\d,.]+ GiB"),
         ("liars_dice(dice=20)", "more memory than any machine has"),
+        ("kuhn(players=3,cards=100,reduce=billingham)", r"about [\d,]+ nodes, which take about 4"),
+        ("kuhn(players=6,cards=9000,raises=90)", r"about 10\^\d+ public nodes with 9,000 hands"),
+        ("kuhn(cards=100000)", "choose at most 10,000 cards"),
     ],
 )
 def test_game_that_is_too_large_is_refused_at_once_with_its_size(spec: str, size: str) -> None:
@@ -219,9 +221,17 @@ def test_game_that_is_too_large_is_refused_at_once_with_its_size(spec: str, size
 
 
 def test_limit_is_that_of_the_caller() -> None:
-    with pytest.raises(GameTooLargeError, match="600"):
-        eqbench.load_game("kuhn3", max_nodes=600)
+    with pytest.raises(GameTooLargeError, match="200"):
+        eqbench.load_game("skp", max_nodes=200)
     assert eqbench.load_game("kuhn3", max_nodes=601).tree.n_nodes == 601
+
+
+def test_tree_of_a_dealt_game_beyond_the_limit_is_not_built() -> None:
+    game = eqbench.load_game("kuhn3", max_nodes=600)
+    assert game.product is not None
+    assert game.tree.n_nodes == 601
+    with pytest.raises(GameTooLargeError, match="600"):
+        game.tree.parent  # noqa: B018
 
 
 PLUGIN = """
