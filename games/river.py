@@ -7,6 +7,7 @@ have known solutions (Chen and Ankenman 2006, ch. 11 and 16).
 
 from __future__ import annotations
 
+import hashlib
 import math
 import re
 from collections import deque
@@ -123,7 +124,7 @@ class River(ShowdownGame):
         raise_sizes = self.bets if self.raise_sizes is None else self.raise_sizes
         object.__setattr__(self, "bets", _joined(_sizes("bets", self.bets)))
         object.__setattr__(self, "raise_sizes", _joined(_sizes("raise_sizes", raise_sizes)))
-        parts = [part.strip() for part in self.ranges.split("|")]
+        parts = self._range_texts
         if len(parts) > 2 or not all(parts):
             raise SpecError(
                 f'ranges="{self.ranges[:40]}" has {len(parts)} parts or an empty one; give one '
@@ -185,6 +186,17 @@ class River(ShowdownGame):
             unit,
         )
 
+    def cache_key(self) -> str:
+        """Hash of the range files, on which the game depends; empty if there are none."""
+        files = [part for part in self._range_texts if part.endswith(RANGE_FILE)]
+        text = "|".join(map(read_range, files))
+        return hashlib.sha256(text.encode()).hexdigest() if files else ""
+
+    @property
+    def _range_texts(self) -> list[str]:
+        """Texts of ranges or names of their files, of one player or both."""
+        return [part.strip() for part in self.ranges.split("|")]
+
     @cached_property
     def hands(self) -> Hands:
         """Hands that a player may have, with their weights.
@@ -195,8 +207,7 @@ class River(ShowdownGame):
             If a range cannot be read, or no deal is possible.
         """
         board = set(parse_cards(self.board))
-        parts = [part.strip() for part in self.ranges.split("|")]
-        ranges = []
+        parts, ranges = self._range_texts, []
         for part in parts if len(parts) == 2 else parts * 2:
             listed = parse_range(read_range(part) if part.endswith(RANGE_FILE) else part)
             ranges.append({hand: w for hand, w in listed.items() if board.isdisjoint(hand)})

@@ -310,8 +310,9 @@ class _Play:
     def cell(self, at: int, block: Block, row: int, column: int) -> dict[str, Any] | None:
         """Bar and texts of an information set, of a kind without hands its name; else None."""
         if at < 0:
-            kind = kind_of_hand(row, column)
-            return {"column": column, "at": at, "text": kind} if block.title else None
+            if not block.title:
+                return None
+            return {"column": column, "at": at, "text": kind_of_hand(row, column)}
         own, (_, label, actions) = slice(self.start[at], self.start[at + 1]), self.sets[at]
         values = (self.values.tolist() if self.known is None else self.known)[own]
         texts = [*map(share_text, values)]
