@@ -68,17 +68,6 @@ class _State:
     contending: tuple[int, ...] = (0, 1)
     moves: Mapping[str, str] = field(default_factory=dict)
 
-    @property
-    def to_call(self) -> Fraction:
-        """What the player lacks of the bet of the other."""
-        return self.paid[1 - self.player] - self.paid[self.player]
-
-    def with_bet(self, total: Fraction) -> _State:
-        """The state in which the player has put in so much, and the other has to act."""
-        paid = (total, self.paid[1]) if self.player == 0 else (self.paid[0], total)
-        step = total - max(self.paid)
-        return _State(1 - self.player, paid, self.bets + 1, step)
-
 
 @dataclass(frozen=True)
 class River(ShowdownGame):
@@ -248,29 +237,26 @@ class River(ShowdownGame):
 
     def _following(self, state: _State) -> Iterator[tuple[str, str, _State]]:
         """Names and letters of the moves in a state, and what follows them."""
-        own, other = state.player, 1 - state.player
+        own, other, called = state.player, 1 - state.player, max(state.paid)
         if own < 0:
             return
-        if state.to_call:
+        if state.bets:
             yield "fold", "F", replace(state, player=-1, contending=(other,))
-            paid = (state.paid[other],) * 2
-            yield "call", "C", replace(state, player=-1, paid=paid)
+            yield "call", "C", replace(state, player=-1, paid=(called, called))
         else:
             yield "check", "K", replace(state, player=1 if own == 0 else -1)
-        if state.paid[other] == self.stack or state.bets > self.raises:
+        if called == self.stack or state.bets > self.raises:
             return
-        sizes = _sizes("bets", self.bets if state.bets == 0 else self.raise_sizes)
-        called = max(state.paid)
-        totals = {
-            called + max(state.step, size * (self.pot + 2 * called)) if size else self.stack
-            for size in sizes
-        }
-        for total in sorted({min(total, self.stack) for total in totals}):
+        sizes = _sizes("raise_sizes", self.raise_sizes) if state.bets else _sizes("bets", self.bets)
+        more = {max(state.step, size * (self.pot + 2 * called)) for size in sizes if size}
+        totals = {min(called + each, self.stack) for each in more}
+        for total in sorted(totals | ({self.stack} if 0 in sizes else set())):
             name, letter = ("raise to", "R") if state.bets else ("bet", "B")
             if total == self.stack:
                 name, letter = "all-in", "A"
-            chips = _chips(total)
-            yield f"{name} {chips}", f"{letter}{chips}", state.with_bet(total)
+            paid = (total, called) if own == 0 else (called, total)
+            after = _State(other, paid, state.bets + 1, total - called)
+            yield f"{name} {_chips(total)}", f"{letter}{_chips(total)}", after
 
 
 def _sizes(option: str, given: Fraction | str | None) -> list[Fraction]:

@@ -232,10 +232,10 @@ def draw_profiles(
     for each in shown:
         values, reach = each.profile.probabilities, infoset_reach(tree, each.profile.probabilities)
         if hands:
-            plays.append(_Play(hands.sets, hands.start, *hands.averages(values, reach)))
+            plays.append(_Side(hands.sets, hands.start, *hands.averages(values, reach)))
         else:
             known = each.profile.exact or values.tolist()
-            plays.append(_Play(sets, start, values, reach, known, each.credible))
+            plays.append(_Side(sets, start, values, reach, known, each.credible))
     grids = hands.blocks if hands else blocks(sets, game.wording)
     grids, left_out = most_reached(grids, np.max([own.reach for own in plays], axis=0), most)
     is_different = np.zeros(len(plays[0].sets), dtype=bool)
@@ -287,7 +287,7 @@ def draw_profiles(
 
 
 @dataclass(frozen=True, eq=False)
-class _Play:
+class _Side:
     """What is drawn of a profile: information sets, or kinds of hands, and what is done there.
 
     Attributes
