@@ -27,7 +27,7 @@ RANGE_FILE = ".txt"
 MOST_BYTES = 2**20  # of a range file
 _CARD = f"[{RANKS}][{SUITS}]"
 _CLASS = f"([{RANKS}])([{RANKS}])([so]?)"
-_WEIGHT = r"(?P<weight>\d{1,9}(?:\.\d{0,9})?|\.\d{1,9})"
+_WEIGHT = r"(?P<weight>\d{1,9}(?:\.\d{0,15})?|\.\d{1,15})"
 _ITEM = re.compile(rf"(?P<hands>[^:]+?)\s*(?::\s*{_WEIGHT})?", re.ASCII)
 _HANDS = re.compile(rf"{_CLASS}(?:(?P<up>\+)|-{_CLASS})?")
 

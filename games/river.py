@@ -202,7 +202,7 @@ class River(ShowdownGame):
             ranges.append({hand: w for hand, w in listed.items() if board.isdisjoint(hand)})
         kept = [at for at, hand in enumerate(HANDS) if any(hand in own for own in ranges)]
         weights = [_whole([own.get(HANDS[at], Fraction(0)) for at in kept]) for own in ranges]
-        if math.prod(sum(own) for own in weights) >= 2**62:
+        if max(sum(own) for own in weights) >= 2**62:
             raise SpecError("weights of hands differ too finely; choose weights of fewer digits")
         hands = Hands(
             tuple(NAMES[at] for at in kept),

@@ -122,11 +122,16 @@ class Hands:
         Raises
         ------
         GameFormatError
-            If there are more than two million; this is known before any is listed.
+            If there are more than two million, or their weights are beyond 64 bits; this is known
+            before any is listed.
         """
         check_deals(
             self.total(count=True), f"{len(self.labels)} hands for {self.n_players} players"
         )
+        if self.total() >= 2**62:
+            raise GameFormatError(
+                "weights of hands are too fine for a tree; choose weights of fewer digits"
+            )
         dealt = np.zeros((1, 0), dtype=np.int64)
         for weights in self.weights:
             own, joined = np.flatnonzero(weights), [dealt[:0, :1]]

@@ -117,7 +117,7 @@ def test_later_parts_of_a_range_replace_weights_of_earlier_ones() -> None:
             "1010",
             "AA+-KK",
         ),
-        *("AA:-1", "AA:nan", "AA:inf", "AA:1e9", "AA:", ":1", "AA:0.0000000001", "AA;KK", "aa"),
+        *("AA:-1", "AA:nan", "AA:inf", "AA:1e9", "AA:", ":1", "AA:0.0000000000000001", "AA;KK", "aa"),
     ],
 )
 def test_what_is_no_range_is_refused(text: str) -> None:
@@ -231,6 +231,7 @@ def test_the_betting_tree_has_the_sizes_that_were_chosen() -> None:
         ({"ranges": "KcKs"}, "no deal"),  # a card of the board
         ({"ranges": "AsAh"}, "no deal"),  # the same hand for both
         ({"ranges": "AA:0.000000001,KK:999999999|QQ"}, "fewer digits"),
+        ({"ranges": "AA:0.0000000001,QQ|QQ:0.0000000001,AA"}, "fewer digits"),
         ({"stack": -1}, "above 0"),
         ({"stack": 0}, "above 0"),
         ({"pot": 0}, "above 0"),
