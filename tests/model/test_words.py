@@ -11,7 +11,7 @@ from eqbench.model.words import Situation, Wording, deed, key_line, situation
 
 DEALT = [
     *("kuhn2", "kuhn3", "kuhn4", "kuhn(cards=16)", "kuhn(raises=2)", "skp", "kuhn3_reduced"),
-    *("river", "river(ranges=\"AA,KK,QQ,65s\",stack=300,raises=3)"),
+    *("river", 'river(ranges="AA,KK,QQ,65s",stack=300,raises=3)'),
     *("goofspiel(cards=3)", "goofspiel(cards=4,players=3)"),
     *("leduc", "leduc(suits=5,ranks=2)", "liars_dice(sides=3)", "liars_dice(dice=2,sides=2)"),
 ]
