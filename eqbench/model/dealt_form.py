@@ -485,7 +485,7 @@ def compile_dealt(rules: ShowdownRules) -> DealtForm:
     histories, parent, move, board, chance = [""], [-1], [-1], [0], [1]
     last: list[tuple[tuple[int, int], ...]] = [((-1, -1),) * players]
     drawn, possible = [""], [np.ones(len(hands.labels), dtype=bool)]
-    player, moves = [], []
+    player, moves, boards = [], [], dict[tuple[int, str], int]()
     endings: list[tuple[int, Settlement]] = []
     strength: dict[int, NDArray[np.int64]] = {}
     for v, history in enumerate(histories):  # which grows
@@ -505,10 +505,13 @@ def compile_dealt(rules: ShowdownRules) -> DealtForm:
             own = list(last[v])
             if turn[0] == CHANCE:
                 assert rules.public is not None
-                board.append(len(possible))
+                key = board[v], name
+                if key not in boards:
+                    boards[key] = len(possible)
+                    drawn.append(name)
+                    possible.append(possible[board[v]] & ~rules.public.excluded(name))
+                board.append(boards[key])
                 chance.append(chance[v] * rules.public.outcomes)
-                drawn.append(name)
-                possible.append(possible[board[v]] & ~rules.public.excluded(name))
             else:
                 board.append(board[v])
                 chance.append(chance[v])
