@@ -222,7 +222,7 @@ def _hand_tables(sets: Sequence[dict[str, Any]], wording: Wording | None) -> lis
             for at in places:
                 own = values[hands.start[at] : hands.start[at + 1]] if at >= 0 else sums * 0
                 sums, total = sums + own * reach[at] * (at >= 0), total + reach[at] * (at >= 0)
-                text = f"{100 * (1 - own[0]):.0f}" if at >= 0 else "·"
+                text = f"{100 * abs(1 - own[0]):.0f}" if at >= 0 else "·"
                 cells.append(f"({text})" if at >= 0 and reach[at] < NEGLIGIBLE else text)
             rows.append(Row.of(columns, [rank, *cells]))
         shares = zip((first, *others), sums / (total or 1), strict=True)
