@@ -55,6 +55,15 @@ Integer = Annotated[int, msgspec.Meta(ge=-LARGEST, le=LARGEST)]
 Seconds = Annotated[float, msgspec.Meta(ge=0)]
 
 
+_PATTERNS: dict[str, str] = {}  # what they allow, in words
+
+
+def worded(pattern: str, words: str, max_length: int) -> msgspec.Meta:
+    """Bounds of a text by a pattern, which messages give in words."""
+    _PATTERNS[f"`str` matching regex {pattern!r}"] = words
+    return msgspec.Meta(pattern=pattern, max_length=max_length)
+
+
 def decode(data: bytes | str, kind: type[T], name: str = "the document") -> T:
     """Value of a declared type from its JSON text.
 
@@ -258,4 +267,6 @@ def _decoder(kind: Hashable) -> msgspec.json.Decoder[Any]:
 
 def _refusal(name: str, error: Exception) -> DocumentError:
     what = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+    for pattern, words in _PATTERNS.items():
+        what = what.replace(pattern, words)
     return DocumentError(f"{name} is damaged: {shortened(printable(what))}")

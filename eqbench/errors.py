@@ -89,8 +89,8 @@ def nearest_first(word: str, known: Iterable[str], what: str) -> str:
 
 
 def known_labels(word: str, known: Iterable[str]) -> str:
-    """Hint at the labels closest to `word`, then list all; long lists are cut short."""
-    close, meant = _close(word, known := sorted(known))
+    """Hint at the labels closest to `word`, then list all in order; long lists are cut short."""
+    close, meant = _close(word, known := list(known))
     ordered = dict.fromkeys([*close, *known])
     return f"{meant}known: {first_of([repr(label) for label in ordered], MOST_LABELS)}"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import singledispatch
@@ -22,7 +22,7 @@ from eqbench.model.rational import short_figure
 from eqbench.model.words import situation
 from eqbench.report.cells import report_on
 from eqbench.report.profile_picture import sets_of, share_text
-from eqbench.report.rows import Table
+from eqbench.report.rows import Table, with_notes
 from eqbench.report.tree_drawing import draw_tree
 from eqbench.store.schema import FinishedCell, trial_of
 from eqbench.verification import Verification, Verifier
@@ -130,25 +130,32 @@ def _record(record: FinishedCell) -> Markup:
 
 @html_of.register
 def _run(run: Run) -> Markup:
-    sentences = Markup("").join(
-        Markup("<p>{}</p>").format(line) for line in run.answer.splitlines()
-    )
-    tables = [
-        _table(table, _SHOWN if any(c.kind == "status" for c in table.columns) else ())
-        for table in report_on([run.stored], summarize=None).tables
-    ]
+    tables = [*map(_without_details, report_on([run.stored], summarize=None).tables)]
+    cells = [table for table in tables if not table.topic]
+    lead = cells[0].lines if len(cells) == 1 else ()
+    if lead:  # of one game what was found stands first
+        tables = [*(each for each in tables if each.topic), replace(cells[0], lines=())]
+    lines = (*lead, *run.answer.splitlines())
+    sentences = Markup("").join(Markup("<p>{}</p>").format(line) for line in lines)
     chart = Markup()
     if any(record.trace is not None for record in run):
         try:
             chart = _picture(run.figure("answer").to_svg())
         except EqbenchError as error:
             chart = Markup("<p>{}</p>").format(error)
-    return sentences + Markup("").join(tables) + chart
+    return sentences + Markup("").join(_tables(tables)) + chart
+
+
+def _without_details(table: Table) -> Table:
+    """Table of cells with the columns that a notebook shows; others as they are."""
+    if not any(column.kind == "status" for column in table.columns):
+        return table
+    return replace(table, columns=tuple(c for c in table.columns if c.title in _SHOWN))
 
 
 @html_of.register
 def _study(study: StudyResult) -> Markup:
-    parts = [_table(table) for table in study.tables.tables]
+    parts = [*_tables(study.tables.tables)]
     notes = (*study.tables.notes, *study.notes)
     parts += [Markup("<p><small>{}</small></p>").format(note) for note in notes if note]
     for file in study.figures:
@@ -167,16 +174,18 @@ def _picture(svg: str) -> Markup:
     return Markup('<img style="max-width:100%" src="data:image/svg+xml;base64,{}">').format(data)
 
 
-def _table(table: Table, only: Sequence[str] = ()) -> Markup:
-    """A table of a report with the lines above it; `only` some of its columns, if named."""
-    columns = [column for column in table.columns if not only or column.title in only]
-    rows = [[row.cell(column).text for column in columns] for row in table.rows]
-    shown = replace(table, columns=tuple(columns))
-    lines = Markup("").join(Markup("<p>{}</p>").format(line) for line in table.lines)
-    grid = _grid([column.title + column.unit for column in columns], rows) if rows else Markup()
-    topic = f": {table.topic}" if table.topic else ""
-    notes = Markup("").join(Markup("<p>{}</p>").format(note) for note in shown.remarks)
-    return _headed(table.title + topic, lines, grid, notes)
+def _tables(tables: Sequence[Table]) -> Iterator[Markup]:
+    """Tables of a report with the lines above them, and their notes."""
+    for table, below, later in with_notes(tables):
+        rows = [[row.cell(column).text for column in table.columns] for row in table.rows]
+        head = [column.title + column.unit for column in table.columns]
+        grid = [_grid(head, rows)] if rows else []
+        lines, notes = (
+            [Markup("<p>{}</p>").format(Markup("<br>").join(texts))] if texts else []
+            for texts in (table.lines, [*below, *later])
+        )
+        topic = f": {table.topic}" if table.topic else ""
+        yield _headed(table.title + topic, *lines, *grid, *notes)
 
 
 def _grid(head: Iterable[str], rows: Iterable[Iterable[Any]]) -> Markup:
@@ -185,7 +194,12 @@ def _grid(head: Iterable[str], rows: Iterable[Iterable[Any]]) -> Markup:
 
     def line(tag: str, values: Iterable[Any]) -> Markup:
         texts = [value if isinstance(value, Markup) else str(value) for value in values]
-        looks = (("; white-space: nowrap" * (len(text) <= MOST_UNBROKEN), text) for text in texts)
+        looks = (
+            ("; white-space: pre; font-family: monospace", text)  # a row of a grid
+            if "  " in text
+            else ("; white-space: nowrap" * (len(text) <= MOST_UNBROKEN), text)
+            for text in texts
+        )
         cells = Markup("").join(cell.format(tag, look, text) for look, text in looks)
         return Markup("<tr>{}</tr>").format(cells)
 

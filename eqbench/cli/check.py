@@ -14,7 +14,7 @@ from eqbench.cli.output import put, put_json
 from eqbench.errors import UsageError, counted, first_of
 from eqbench.registry import NameOptions
 from eqbench.requests import EITHER, GAME, Json, Kind, Option
-from eqbench.text import printable
+from eqbench.text import printable, shortened
 
 if TYPE_CHECKING:
     from eqbench.model.game import Game
@@ -98,7 +98,7 @@ def _declared(path: Path, game: Game) -> Iterator[str]:
 
 def _check_proof(request: CheckRequest) -> int:
     checker = pkgutil.resolve_name("eqbench.proofs.checker")
-    path, refused, spec = Path(request.file), "", ""
+    path, refused, spec, others = Path(request.file), "", "", ""
     if not path.is_file():
         given = f"{request.file} is no file" if request.file else "no file is given"
         raise UsageError(f"{given}; give that of a proof: eqbench check proof FILE")
@@ -106,11 +106,16 @@ def _check_proof(request: CheckRequest) -> int:
     known: list[str] = []
     replaced = 0
     try:
-        (spec,) = request.games or (checker.game_of(path),)
-        summary = checker.check_proof(path, request.registry().load_game(spec).tree)
+        named = checker.game_of(path)
+        (spec,) = request.games or (named,)
+        game = request.registry().load_game(spec)
+        if named not in (spec, game.spec):
+            about = shortened(printable(named))
+            others = f" (the file is about {about}, and was checked against {spec})"
+        summary = checker.check_proof(path, game.tree)
         nodes, known, replaced = dict(summary.nodes), list(summary.known), summary.replaced
     except checker.ProofError as error:
-        refused = str(error)
+        refused = f"{error}{others}"
     if request.as_json:
         head: dict[str, object] = {"schema": "eqbench.check/1", "kind": "proof", "spec": spec}
         found = {"known": known, "nodes": nodes, "replaced": replaced}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from eqbench.cli.options import command
 from eqbench.cli.output import put_result
 from eqbench.registry import NameOptions
-from eqbench.requests import GAME, Choice, Json, Kind, Option
+from eqbench.requests import DURATION, GAME, Choice, Json, Kind, Option
 
 if TYPE_CHECKING:
     from eqbench.report.rows import Report
@@ -33,6 +33,10 @@ class CorrelatedRequest(NameOptions):
     ] = "nfcce"
     of: Annotated[str, Option("What to optimize: sum, or a player.", Kind("PLAYER"))] = "sum"
     sense: Annotated[str, Option("Largest or least.", Choice(words=("max", "min")))] = "max"
+    timeout_s: Annotated[
+        float | None,
+        Option("Seconds for the linear program.", DURATION, "timeout", default="none"),
+    ] = None
     as_json: Json = False
 
 
@@ -41,7 +45,8 @@ def correlated(request: CorrelatedRequest) -> None:
     from eqbench.studies import correlated as study
 
     game = request.registry().load_game(request.game)
-    found = study.correlated(game, request.kind, request.of, request.sense)  # type: ignore[arg-type]
+    asked: Any = (request.kind, request.of, request.sense, request.timeout_s)
+    found = study.correlated(game, *asked)
     put_result(found.to_json(), lambda: _report(found, game.tree.players), as_json=request.as_json)
 
 

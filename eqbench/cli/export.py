@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -95,6 +95,10 @@ def export(request: ExportRequest) -> None:
         _check_free(path, request)
     data, run = (None, None) if request.profile is None else named_profile(request.profile)
     game = game_of_runs([run] if run else [], request.game, request.registry(), say_note)
+    if run and request.profile and request.profile.startswith("latest/"):
+        request = replace(request, profile=f"{run.path}{request.profile.removeprefix('latest')}")
+    if form in _DRAWN:
+        game = replace(game, spec=request.game)  # as its title
     lines = _lines(form, game, data, request)
     if is_printed:
         for line in lines:

@@ -159,10 +159,11 @@ class _Checker:
             root = _Case(out=frozenset(self.replaced.values()))
             waiting = {(-1, 0): self._settled(root, range(self.sets))}
             counts: Counter[str] = Counter(dict.fromkeys(KINDS, 0))
+            number = 2
             for line in lines:
-                number += 1
                 if not isinstance(line, dict) or "end" not in line:
                     counts[self._node(line, counts.total(), waiting)] += 1
+                    number += 1
                     continue
                 totals = {"end": True, "nodes": counts.total(), **counts}
                 same = json.dumps(line, sort_keys=True) == json.dumps(totals, sort_keys=True)

@@ -201,6 +201,8 @@ class Relaxation:
             return None, None
         if -optimum.value > _CLOSED:
             scale = optimum.point[self._column[()]]
+            if scale <= 0:
+                return None, None
             values = (optimum.point[: self.margin] / scale).tolist()
             return None, Point(dict(zip(self.monomials, values, strict=True)))
         return self._certificate(optimum, {}), None

@@ -94,9 +94,9 @@ class Algebra:
         tree = game.tree
         if not tree.exact:
             raise UsageError(
-                f"{game.spec} has floating-point payoffs or chances; a proof needs rationals, "
-                "as in .efg and .nfg files written with fractions. The solver complete takes "
-                "float payoffs as the binary fractions that they are"
+                f"{game.spec} has floating-point payoffs or chances; a proof needs rationals. "
+                "eqbench export writes the game as an .efg file in which to put short fractions; "
+                "the solver complete takes float payoffs as the binary fractions that they are"
             )
         weight: list[Polynomial] = [{}] * tree.n_actions
         start, above = tree.action_start.tolist(), tree.infoset_parent.tolist()

@@ -8,6 +8,8 @@ from contextlib import suppress
 
 from eqbench.errors import SpecError, counted, first_of
 from eqbench.report.naming import (
+    ROUGH,
+    ROUGHLY,
     FoundEquilibrium,
     equilibria,
     found,
@@ -30,6 +32,7 @@ from eqbench.spec import parse_spec
 from eqbench.text import printable, seconds, small
 
 MOST_GAMES, MOST_RANKED = 5, 10  # games that have a sentence each; solvers with their ranks
+MOST_NAMED = 6  # solvers of an equilibrium
 MOST_LINES = 40  # of an overview of games
 NOTHING = "no equilibrium was identified"
 # Solvers that set out on the same branch, and the regrets by which payoffs of ends may differ.
@@ -66,21 +69,30 @@ def answer(entries: Sequence[RunCell], planned: int = 0) -> tuple[str, ...]:
 
 def overview(games: Sequence[tuple[str, Sequence[RunCell]]]) -> Iterator[str]:
     """Yield who found what in each of many games, and how many solvers reached the target."""
+    near = False
     for title, game in games[:MOST_LINES]:
         ran = trials(began(game))
-        texts = [f"{each} ({first_of(names, 6)})" for each, names in finders(game)]
+        texts = []
+        for item in (each for each in equilibria(game) if not each.is_near):
+            names = [name + ROUGH * rough for name, rough in item.solvers.items()]
+            near |= any(item.solvers.values())
+            is_by_all = len(names) == len(ran) > 1 and not any(item.solvers.values())
+            by = f"all {len(ran)}" if is_by_all else first_of(names, MOST_NAMED)
+            texts.append(f"{item.words or item.title} ({by})")
         ok = sum(own.ok == len(own.entries) for own in ran)
         texts[4:] = [f"{len(texts) - 4} more"] * (len(texts) > 4)
         found = " | ".join(texts) or NOTHING
-        yield f"{title.partition(' = ')[0]} ({ok} of {len(ran)} solvers ok): {found}"
+        yield f"{title.partition(' = ')[0]} ({ok} of {len(ran)} ok): {found}"
     if len(games) > MOST_LINES:
         yield f"and {counted(len(games) - MOST_LINES, 'more game')}"
+    if near:
+        yield ROUGHLY
 
 
 def finders(game: Sequence[RunCell]) -> list[tuple[str, list[str]]]:
     """Return the equilibria that were found in a game, in words, each with its solvers."""
     found = (item for item in equilibria(game) if not item.is_near)
-    return [(i.words or i.title, [*dict.fromkeys(e.solver for e, _ in i.cells)]) for i in found]
+    return [(item.words or item.title, [*item.solvers]) for item in found]
 
 
 def _reached(games: Sequence[Sequence[RunCell]]) -> str:
@@ -271,13 +283,12 @@ def _apart(game: Sequence[RunCell]) -> str:
 
 
 def _finders(item: FoundEquilibrium) -> str:
-    """Play and name, where it is, by how many solvers it was found, and how many missed."""
-    solvers = {entry.solver for entry, _ in item.cells}
-    short = len(solvers - {e.solver for e, _ in item.cells if e.record.status == "ok"})
-    found = f"by {counted(len(solvers), 'solver')}"
-    if short:
-        missed = "missed the target" if item.cells[0][0].record.target else "did not end ok"
-        found += f", {f'{short} of which' if len(solvers) > 1 else 'which'} {missed}"
+    """Play and name, where it is, by which solvers it was found, and by which only nearly."""
+    solvers = item.solvers
+    sure, near = ([name for name in solvers if solvers[name] == each] for each in (False, True))
+    found = f"by {first_of(sure, MOST_NAMED)}" if sure else ""
+    if near:
+        found += f"{'; ' * bool(sure)}nearly, missing the target, by {first_of(near, MOST_NAMED)}"
     title = f"{item.title}, {item.where}" if item.where else item.title
     return f"{item.words} ({title}; {found})" if item.words else f"{title} ({found})"
 

@@ -21,6 +21,7 @@ from eqbench.report.answer import MOST_GAMES, answer, overview
 from eqbench.report.known import declared_words
 from eqbench.report.matrix import WORDS, check_table, matrix
 from eqbench.report.naming import (
+    FOUND,
     SAME_PAYOFF,
     credible_range,
     equilibria,
@@ -30,6 +31,7 @@ from eqbench.report.naming import (
     handed_over,
     label,
     marks,
+    marks_of,
     payoff_ranges,
     verdict_texts,
 )
@@ -160,17 +162,19 @@ def report_on(
         else:
             cells = arranged(began(group), view.sort)
             table = cell_table(cells, view, with_game=False, medians=is_long)
-            table = replace(table, notes=(LONG.format(len(cells)),) * is_long)
+            table = replace(table, lines=(LONG.format(len(cells)),) * is_long)
         found = equilibria_tables(title, group, always=bool(summarize))
         words = () if found else explained(equilibria(group))
+        lines = (*described(group[0]), *table.lines)
         remarks = (*table.notes, *words, *cell_notes(group))
-        tables.append(replace(table, title=title, notes=remarks, lines=described(group[0])))
+        tables.append(replace(table, title=title, notes=remarks, lines=lines))
         tables += found
         few_games = len(games) <= MOST_PLAYED and not summarize
         if few_games and (len(games) == 1 or declared_words(group[0].record.game_spec)):
             tables += filter(None, [played_table(equilibria(group))])
     if len(games) > MOST_GAMES and not summarize:
-        tables.append(Table("All games", lines=tuple(overview(games)), topic="equilibria found"))
+        key, lines = CELLS["status"].key, tuple(overview(games))
+        tables.insert(0, Table("All games", lines=lines, notes=key, topic=FOUND))
     tables += recall_table(entries) if summarize else []
     notes: list[str] = []
     for run in runs:
@@ -212,11 +216,11 @@ def cell_table(
     others = sorted({name for own in texts for name in own} - CELLS.keys())
     verdicts = {name: Column(name, "verdict", dispensable=4) for name in others}
     for name, column in (CELLS | verdicts).items():
-        own_notes = marks(found) if name == "equilibrium" else ()
+        own_key = marks_of(entries, found) if name == "equilibrium" else ()
         if name in ("payoffs", "credible"):
             written = (row.cell(column).text.partition(",")[0] for row in rows)
-            own_notes = marks(written, "verdicts")
-        column = replace(column, notes=(*column.notes, *own_notes))
+            own_key = marks(written, "verdicts")
+        column = replace(column, key=(*column.key, *own_key))
         if name in view.columns:
             columns.append(replace(column, dispensable=0))
         elif not view.columns:

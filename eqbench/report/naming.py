@@ -29,13 +29,14 @@ from eqbench.report.trials import (
 )
 from eqbench.spec import is_foreign
 from eqbench.store.schema import EQUILIBRIA, CellRecord, EquilibriumRecord
-from eqbench.text import printable, shortened
+from eqbench.text import printable, shortened, small
 from eqbench.verdict import credible_text
 
 Identity = Mapping[str, Any]  # as an IdentityRecord has it
 
-NEAR, LOOSE, IMPERFECT = "≈", "*", "†"
+NEAR, LOOSE, IMPERFECT, ROUGH, UNORDERED = "≈", "*", "†", "‡", "§"
 _CLUSTER = "cluster:"
+_WORDLESS = re.compile(r" at [^\w\s,;]+(?=[,;]|$)")
 _SYMBOLS = {"alpha": "α", "beta": "β"}
 # The members of a family that their names do not sort, by the probability c11.
 _FAMILY = ("szafron:c11=0", "szafron:0<c11<1/2", "szafron:c11=1/2")
@@ -53,11 +54,34 @@ def label(record: CellRecord) -> list[str]:
             finds[best.identity["name"]] = [near]
     finds |= {name: members[name] for name in sorted(members, key=order)}
     texts = []
-    for own in finds.values():
+    for name, own in finds.items():
         shown = handed_over(own)
         where = "" if len(finds) > 1 else spread(item.identity for item in shown)
-        texts.append(identity_text(own[0].identity, where, len(shown)))
+        rough = ROUGH * (name in members and is_rough(record, own))
+        texts.append(identity_text(own[0].identity, where, len(shown)) + rough)
     return texts
+
+
+def is_rough(record: CellRecord, members: Sequence[EquilibriumRecord]) -> bool:
+    """Whether members of an equilibrium missed the target and no published conditions hold."""
+    target = max(record.target or math.inf, NEGLIGIBLE)
+    strict = any(item.identity and item.identity["strict"] for item in members)
+    return not strict and min(item.max_regret for item in members) > target
+
+
+def _nearness(entries: Sequence[RunCell]) -> tuple[str, ...]:
+    """Key of ``≈`` in labels of cells: which only came near an equilibrium, and why; or none."""
+    reasons: dict[str, list[RunCell]] = {}
+    for entry in entries:
+        record, first = entry.record, next(iter(entry.record.equilibria), None)
+        if first and first.identity and first.identity["name"] not in found(record):
+            is_above = record.tolerance is not None and first.max_regret > record.tolerance
+            above = f"max regret above {small(record.tolerance or 0)}" * is_above
+            what = "claim refuted" if first.refuted else above or "play differs"
+            reasons.setdefault(what, []).append(entry)
+    label_of = row_labels(entries)
+    parts = [f"{what} ({labels(own, label_of)})" for what, own in reasons.items()]
+    return (f"{NEAR} only near it: {'; '.join(parts)}",) if parts else ()
 
 
 def found(record: CellRecord) -> dict[str, list[EquilibriumRecord]]:
@@ -122,7 +146,7 @@ def credible_range(members: Sequence[EquilibriumRecord]) -> str | None:
     known = sorted((c["credible"], _credible(own)) for own in members if (c := own.credible))
     if known and known[0][0] < known[-1][0]:
         sign = IMPERFECT * any(is_imperfect(own) for own in members)
-        return f"{known[0][0]}…{known[-1][1].partition(',')[0].removesuffix(IMPERFECT)}{sign}"
+        return f"{known[0][0]}…{known[-1][1].partition(',')[0].rstrip(IMPERFECT + UNORDERED)}{sign}"
     return known[0][1] if known else None
 
 
@@ -135,7 +159,16 @@ def is_imperfect(item: EquilibriumRecord) -> bool:
 def _credible(item: EquilibriumRecord) -> str:
     """How far a profile is credible, with a mark if it is not subgame-perfect."""
     count, comma, worst = credible_text(item.credible).partition(",")
-    return f"{count}{IMPERFECT * is_imperfect(item)}{comma}{worst}"
+    sequential = item.kind["sequential"] if item.kind else ""
+    judged = item.credible
+    is_full = judged is not None and judged["credible"] == judged["sets"]
+    mark = IMPERFECT if is_imperfect(item) else UNORDERED * (sequential == "refuted" and is_full)
+    return f"{count}{mark}{comma}{worst}"
+
+
+def marks_of(cells: Sequence[RunCell], labels: Iterable[str]) -> tuple[str, ...]:
+    """Explanations of the marks in labels of cells, and which are only near an equilibrium."""
+    return (*_nearness(cells), *marks(text.replace(f"{NEAR} ", "") for text in labels))
 
 
 def marks(labels: Iterable[str], where: str = "marks") -> tuple[str, ...]:
@@ -173,11 +206,13 @@ def described(identity: Identity) -> dict[str, str]:
     """Title, family and meaning of the leading symbol of an equilibrium; empty where it has none.
 
     Those of a published set are as they are now, of others as another version or machine stored
-    them.
+    them, but for labels of hidden moves, which say nothing: ``?(?)``.
     """
     known = set_texts(identity["name"])
     names = ("title", "family", "meaning")
-    return {name: known.get(name) or printable(identity.get(name) or "") for name in names}
+    stored = {name: printable(identity.get(name) or "") for name in names}
+    stored["title"] = _WORDLESS.sub(" at a set without a name", stored["title"])
+    return {name: known.get(name) or stored[name] for name in names}
 
 
 def spread(identities: Iterable[Identity | None]) -> str:
@@ -230,6 +265,8 @@ def verdict_texts(item: EquilibriumRecord) -> dict[str, str]:
 _COLUMNS = convert(read_data("columns")["equilibria"], tuple[Column, ...])
 MOST_CLUSTERS = 12
 SAME_PAYOFF = 1e-5  # less is not seen in tables
+FOUND = "equilibria found"  # topic of tables
+ROUGHLY = read_data("profile")["marks"][ROUGH]
 _OFTEN = {" ×": read_data("profile")["marks"]["×"], "/": "k/n: by k of n cells"}
 
 
@@ -288,6 +325,15 @@ class FoundEquilibrium:
 
     def _known(self, what: str) -> str:
         return shortened(self._texts[what])
+
+    @cached_property
+    def solvers(self) -> dict[str, bool]:
+        """Its solvers, each with whether all of its members are rough."""
+        known: dict[str, bool] = {}
+        for entry, own in self.cells:
+            is_so = not self.is_near and is_rough(entry.record, own)
+            known[entry.solver] = known.get(entry.solver, True) and is_so
+        return known
 
     def by(self, solver: str) -> list[Sequence[EquilibriumRecord]]:
         """Candidates of each cell of a solver."""
@@ -367,9 +413,13 @@ def equilibria_tables(
     rows = tuple(_finders_row(item, solvers) for item in in_rows)
     finders = " ".join(name for row in rows for name in row.values["found by"])
     often = tuple(text for mark, text in _OFTEN.items() if mark in finders)
-    notes_of = {"equilibrium": marks(row.label for row in rows), "found by": often}
+    rough = (ROUGHLY,) * (ROUGH in finders)
+    key_of = {
+        "equilibrium": marks_of(entries, (row.label for row in rows)),
+        "found by": (*often, *rough),
+    }
     columns = tuple(
-        replace(column, notes=notes_of.get(column.title, column.notes))
+        replace(column, key=key_of.get(column.title, ()))
         for column in _COLUMNS
         if any(row.values[column.title] is not None for row in rows)
     )
@@ -381,7 +431,7 @@ def equilibria_tables(
     if unknown := [entry for entry, own in named if own and not any(own)]:
         notes.append(f"not identified: {labels(unknown, row_labels(entries))}")
     title = title if is_foreign(game.game_spec) else game.game
-    return [Table(title, columns, rows, tuple(notes), topic="equilibria found")]
+    return [Table(title, columns, rows, tuple(notes), topic=FOUND)]
 
 
 def explained(items: Sequence[FoundEquilibrium]) -> list[str]:
@@ -398,7 +448,7 @@ def _finders_row(item: FoundEquilibrium, solvers: Iterable[Trials]) -> Row:
         if own := item.by(trial.solver):
             number, cells = len(handed_over(own[0])), len(trial.entries)
             often = f" {len(own)}/{cells}" if cells > 1 else f" ×{number}" * (number > 1)
-            finders.append(trial.solver + often)
+            finders.append(trial.solver + often + ROUGH * item.solvers[trial.solver])
     values = {
         "equilibrium": item.title,
         "solvers": len(finders),

@@ -25,15 +25,14 @@ from eqbench.text import printable, shortened
 MOST_EQUILIBRIA, MOST_ROWS = 4, 24
 _MOST_MEMBERS = 50  # of an equilibrium, the profiles of which are compared
 _LONGEST = 40  # characters of a label
-_READ = "How often each is done, in one found member of each, where possible a credible one"
+_READ = "How often, in one found member of each, where possible a credible one"
 _MARKS = {"(": "(…) where play never gets", "!": "! no choice there", "–": "– not possible"}
 _MORE = "{:,} more rows: eqbench show RUN CELL --all"
 _HEAD = [Column("player", identifies=True), Column("situation", identifies=True)]
 _DIFFERS = Column(
     "≠",
     notes=(
-        "≠ all found members of one do so more often than all of another; "
-        "~ found members of one differ among themselves",
+        "≠ all found members of one do so more often than all of another; ~ those of one differ",
     ),
 )
 
@@ -43,7 +42,8 @@ def played_table(found: Sequence[FoundEquilibrium]) -> Table | None:
     items = [item for item in found if not item.is_near][:MOST_EQUILIBRIA]
     best = [item.ranked[0] for item in items]
     record = best[0][0].record if best else None
-    game = small_game(record.game_spec, record.game_content) if record else None
+    runs = [cell.source for cell, _ in best if cell.source]
+    game = small_game(record.game_spec, record.game_content, runs) if record else None
     shares = [cell.shares(candidate) for cell, candidate in best]
     if record is None or game is None or not all(shares):
         return None

@@ -134,7 +134,8 @@ def blocks(sets: Sequence[tuple[int, str, Sequence[str]]], wording: Wording | No
         cards = dict.fromkeys(where.private for _, where, _ in own)
         in_grid = len(cards) * len({(where.history, actions) for _, where, actions in own})
         if "" in cards or not 1 < len(cards) <= MOST_COLUMNS or in_grid > SPARSE * len(own):
-            rows = tuple((where.words or '""', actions, (at,)) for at, where, actions in own)
+            empty = '""' if len(own) > 1 else "only set"
+            rows = tuple((where.words or empty, actions, (at,)) for at, where, actions in own)
             found.append(Block(player, ("",), rows))
             continue
         grid: dict[tuple[str, tuple[str, ...]], dict[str, int]] = {}

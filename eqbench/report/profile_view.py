@@ -176,7 +176,7 @@ def _sets_table(player: str, sets: Sequence[dict[str, Any]], wording: Wording | 
     abreast = 2 if max(len(item["actions"]) for item in sets) == 2 else 1
     titles, rows = [*_DATA["sets"]][: 4 + 3 * abreast], []
     for item in sets:
-        label = _label(situation(item["label"], wording).short)
+        label = _label(situation(item["label"], wording).short or "only set" * (len(sets) == 1))
         reach = _number(item["reach"])
         loss = _number(item["loss"]) if item.get("refuted") else ""
         head = [label, "unreached" if reach == "0" else reach, _number(item["own_reach"]), loss]

@@ -8,7 +8,7 @@ the first few are shown. A `verdict` is a text of which the part before the firs
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from operator import attrgetter, itemgetter
@@ -103,6 +103,7 @@ class Column:
     identifies: bool = False  #: whether it says which row this is
     dispensable: int = 0  #: where space is short those with 1 are left out first, with 0 none
     notes: tuple[str, ...] = ()  #: how to read it, noted where it is shown
+    key: tuple[str, ...] = ()  #: what marks in its cells mean, noted right below the rows
     layout: str = ""  #: format of its numbers, if not the usual one of their kind
     optional: bool = False  #: whether a table of declared rows omits it if no row has a value
     of: Callable[[Any], Any] | None = None  #: function of a declared row, in place of the field
@@ -169,15 +170,23 @@ class Table:
         return ": ".join(filter(None, (self.title, self.topic)))
 
     @property
+    def key(self) -> tuple[str, ...]:
+        """What the marks in its rows mean."""
+        return self._of_columns("key")
+
+    @property
     def reading(self) -> tuple[str, ...]:
         """How to read its columns."""
-        notes = chain.from_iterable(column.notes for column in self.columns if self.rows)
+        return self._of_columns("notes")
+
+    def _of_columns(self, what: str) -> tuple[str, ...]:
+        notes = chain.from_iterable(getattr(own, what) for own in self.columns if self.rows)
         return tuple(dict.fromkeys(notes))
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Its notes, and below them how to read it."""
-        return tuple(filter(None, (*self.notes, "; ".join(self.reading))))
+        """The key of its marks, its notes, and how to read it."""
+        return tuple(filter(None, ("; ".join(self.key), *self.notes, "; ".join(self.reading))))
 
     def without(self, rank: int) -> Table:
         """Same table without the columns that are dispensable up to a rank."""
@@ -199,6 +208,25 @@ class Table:
             for row, own in zip(self.rows, payoffs, strict=True)
         )
         return replace(self, columns=tuple(chain(*columns)), rows=tuple(rows))
+
+
+def with_notes(tables: Sequence[Table]) -> Iterator[tuple[Table, list[str], list[str]]]:
+    """Yield tables, each with the notes right below it, and those below the last of its game.
+
+    Notes on cells wait for the tables with topics that follow. How to read a column stands once.
+    """
+    noted, waiting = set[str](), list[str]()
+    for table, after in zip(tables, [*tables[1:], None], strict=True):
+        key, reading = (
+            "; ".join(note for note in notes if note not in noted)
+            for notes in (table.key, table.reading)
+        )
+        noted.update(table.key, table.reading, table.notes, table.lines)
+        own, is_last = [*table.notes, reading], after is None or not after.topic
+        if not (table.topic or is_last):
+            own, waiting = [], own
+        yield table, [*filter(None, [key, *own])], [*filter(None, waiting * is_last)]
+        waiting *= not is_last
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from eqbench.errors import first_of
-from eqbench.report.rows import Column, Report, Row, Table
+from eqbench.report.rows import Column, Report, Row, Table, with_notes
 from eqbench.text import printable, printable_lines
 
 TEXT_WIDTH, UNKNOWN_WIDTH = 150, 80
@@ -47,26 +47,28 @@ class Screen(Console):
 
 
 def print_report(report: Report, console: Console, *, answer_first: bool = False) -> None:
-    """Print all tables, each with its notes below, remarks on all, and the answer.
+    """Print all tables, the notes on a game below its last one, remarks on all, and the answer.
 
-    The answer comes last, since the end is what a terminal shows, or first in a file.
+    The key of a table's marks stands below its rows. The answer comes last, since the end is what a
+    terminal shows, or first in a file.
     """
     answer: Block = [Text(printable(sentence), style="bold") for sentence in report.answer]
-    closing: Block = [Text(note, style="dim") for note in report.notes]
-    noted: set[str] = set()  # how to read a column stands once in a report
+    closing = _small(*report.notes)
     sections: list[Block] = []
-    for table in report.tables:
-        shown, rows = _fitting(table, console.width) if table.rows else (table, [])
-        reading = "; ".join(note for note in shown.reading if note not in noted)
-        noted.update(shown.reading)
+    fitted = [_fitting(own, console.width) if own.rows else (own, []) for own in report.tables]
+    noted = with_notes([table for table, _ in fitted])
+    for (_, rows), (table, below, later) in zip(fitted, noted, strict=True):
         title: Block = [Text(printable(table.heading), style="bold")] if table.title else []
         lines: Block = [Text(printable(line)) for line in table.lines]
-        notes = (Text(printable(note), style="dim") for note in (*shown.notes, reading) if note)
-        sections.append([*title, *lines, *rows, *notes])
+        sections += [[*title, *lines, *rows, *_small(*below)], _small(*later)]
     blocks = [answer, *sections, closing] if answer_first else [*sections, closing, answer]
     for place, block in enumerate(filter(None, blocks)):
         for part in ["", *block] if place else block:
             console.print(part)
+
+
+def _small(*notes: str) -> Block:
+    return [Text(printable(note), style="dim") for note in notes]
 
 
 def plain_text(render: Callable[[Console], None], width: int = TEXT_WIDTH) -> str:

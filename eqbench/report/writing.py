@@ -234,7 +234,11 @@ def page_of(
     cells = entries_of(runs)  # games that are not shown need not be built
     shown = cells if summarize is False else first_trials(cells, MOST_CELLS)
     contents = {entry.record.game_spec: entry.record.game_content for entry in shown}
-    known = dict(game_facts(contents)) | dict(_of_files(contents))
+    known = dict(game_facts(contents)) | {
+        spec: GameFacts(game=game)
+        for spec, content in contents.items()
+        if spec.lower().endswith(GAME_FILES) and (game := small_game(spec, content, runs))
+    }
     return report_page(runs, dict(_with_sets(known)), summarize=summarize, place=place)
 
 
@@ -246,13 +250,6 @@ def _with_sets(facts: Mapping[str, GameFacts]) -> Iterator[tuple[str, GameFacts]
             own = replace(own, published=[set_data(game, each) for each in known])
             own = replace(own, nodes=tree_data(game.tree))
         yield spec, own
-
-
-def _of_files(contents: Mapping[str, str]) -> Iterator[tuple[str, GameFacts]]:
-    """Canonical specs of small games in files that still are what was run, by their content."""
-    for spec, content in contents.items():
-        if spec.lower().endswith(GAME_FILES) and (game := small_game(spec, content)):
-            yield spec, GameFacts(game=game)
 
 
 def game_facts(specs: Iterable[str]) -> Iterator[tuple[str, GameFacts]]:

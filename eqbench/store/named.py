@@ -12,7 +12,7 @@ from eqbench.model.game import Game
 from eqbench.model.profile_json import read_profile
 from eqbench.model.tree_files import content_hash
 from eqbench.registry import Registry
-from eqbench.store.run_folder import RunFolder
+from eqbench.store.run_folder import RunFolder, placed_spec
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import StoredRun, is_run, read_run, run_folder
 
@@ -152,6 +152,7 @@ def game_of_runs(
     Raises as `registry_of_runs` and :meth:`Registry.load_game`, and a UsageError if it is not the
     game of this `content`, which a record names.
     """
+    spec = placed_spec(spec, [run.path for run in runs])
     registry = registry_of_runs(runs, spec, registry, tell)
     allowed = [run.plan["request"].get("max_nodes") or 0 for run in runs]
     largest = max([max_nodes, *allowed])

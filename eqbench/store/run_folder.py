@@ -8,16 +8,17 @@ import os
 import re
 import socket
 import threading
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from itertools import chain, count
+from itertools import chain, count, islice
 from pathlib import Path
 from typing import Any, TypedDict, TypeVar, cast
 
 from eqbench.documents import decode, decode_closed, read_file, size_text
-from eqbench.errors import DocumentError, StoreError, UsageError, counted, first_of
-from eqbench.spec import is_foreign
+from eqbench.errors import DocumentError, StoreError, UsageError, counted, first_of, nearest
+from eqbench.spec import GAME_FILES, is_foreign, split_specs
 from eqbench.store.json_lines import MOST_LINE_BYTES, LineReader, append_line
 from eqbench.store.locks import NO_LOCKS, lock_byte, unlock_byte
 from eqbench.store.schema import (
@@ -140,8 +141,30 @@ _BEGIN += [b"% Needs \\usepackage", b"% \\input this file"]
 _BEGIN += [b'<svg xmlns="http://www.w3.org/2000/svg" role="img" font-family="Helvetica']
 MARKDOWN_END, TEXT_END = "<!-- written by eqbench -->\n", "(written by eqbench)\n"
 PDF_END, PNG_MARK = f"\n% {TEXT_END}".encode(), b"tEXtSoftware\0eqbench"
+_MOST_NEAR = 1000  # folders of runs whose names are compared
 MOST_REPORT_BYTES = 2**30
 PAGE_MARK = b'<meta name="generator" content="eqbench">'
+
+
+def placed_spec(spec: str, runs: Iterable[Path]) -> str:
+    """Spec of a game; one in a file that is not here by where these runs had it, or have it near.
+
+    They name files from the folder in which they began, which may be another one now.
+    """
+    if not spec.lower().endswith(GAME_FILES) or Path(spec).is_file():
+        return spec
+    for folder in (run.absolute() for run in runs):
+        files = [parent / spec for parent in folder.parents]
+        with suppress(UsageError, OSError, ValueError, TypeError, AttributeError):
+            plan = tomllib.loads(read_file(folder / EXPERIMENT).decode())
+            texts = [
+                text for part in (plan, *plan.get("part", ())) for text in part.get("game", ())
+            ]
+            own = (Path(each.strip('"')) for text in texts for each in split_specs(text))
+            files += [file for file in own if file.name == Path(spec).name]
+        if known := [str(file) for file in files if file.is_file()]:
+            return f'"{known[0]}"' if "," in known[0] else known[0]
+    return spec
 
 
 class _Keyed(TypedDict):
@@ -210,9 +233,12 @@ class RunFolder:
             If there is no run in the folder.
         """
         if not (path / MANIFEST).is_file():
+            near = islice(path.absolute().parent.glob(f"*/{MANIFEST}"), _MOST_NEAR)
+            known = [file.parent.name for file in near]
+            hint = "name a folder that `eqbench run` wrote, for example one below results/"
             raise UsageError(
-                f"{path} holds no run: there is no {MANIFEST} in it; name a folder that "
-                "`eqbench run` wrote, for example one below results/"
+                f"{path} holds no run: there is no {MANIFEST} in it; "
+                f"{nearest(path.name, known, hint) if known else hint}"
             )
         return cls(path)
 

@@ -17,6 +17,7 @@ from eqbench.documents import (
     convert,
     decode,
     decode_closed,
+    worded,
 )
 from eqbench.errors import DocumentError
 from eqbench.text import Displayed, printable, seconds, shortened, small
@@ -49,14 +50,14 @@ Key = Annotated[str, Meta(min_length=1, max_length=100)]
 Name = Annotated[str, Meta(max_length=2**16)]
 Figures = Annotated[list[float], Meta(min_length=1, max_length=MOST_PLAYERS)]
 # Python neither reads nor writes integers of more digits
+_FRACTION = "^-?[0-9]{1,4300}(/[1-9][0-9]{0,4299})?$"
 FractionText = Annotated[
-    str, Meta(pattern="^-?[0-9]{1,4300}(/[1-9][0-9]{0,4299})?$", max_length=2 * 4300 + 2)
+    str, worded(_FRACTION, "a whole number or fraction, as -1/3", 2 * 4300 + 2)
 ]
 Fractions = Annotated[list[FractionText], Meta(min_length=1, max_length=MOST_PLAYERS)]
 # inside the folder: neither absolute nor with a part ..
-FilePath = Annotated[
-    str, Meta(pattern=r"^(?!/)(?!(.*/)?\.\.(/|$))[^\u0000-\u001f\u007f]+$", max_length=1024)
-]
+_PATH = r"^(?!/)(?!(.*/)?\.\.(/|$))[^\u0000-\u001f\u007f]+$"
+FilePath = Annotated[str, worded(_PATH, "a path in the folder, without / before it and ..", 1024)]
 
 
 class ExactRecord(TypedDict):

@@ -34,6 +34,7 @@ KINDS: dict[str, PlanKind] = {
     **{"nfcce": "nfcce", "efcce": "efcce", "efce": "efce"},
     **{"cce": "nfcce", "ce": "efce"},
 }
+_OUT_OF_TIME = 1  # status of linprog
 DENOMINATORS = (60, 5_040, 10**6)  # that the vertex is rounded to
 
 
@@ -81,7 +82,11 @@ class Correlated(Displayed):
 
 
 def correlated(
-    game: Game | str, kind: Kind = "nfcce", of: str = "sum", sense: Literal["max", "min"] = "max"
+    game: Game | str,
+    kind: Kind = "nfcce",
+    of: str = "sum",
+    sense: Literal["max", "min"] = "max",
+    timeout_s: float | None = None,
 ) -> Correlated:
     """Correlated equilibrium with the largest sum of payoffs, or another objective; measured.
 
@@ -95,11 +100,12 @@ def correlated(
     kind : `nfcce`, `efcce` or `efce`; where all move once, also `cce` and `ce`
     of : ``sum`` of all payoffs, or a player whose payoff it is
     sense : the largest or the least
+    timeout_s : seconds that the linear program may take
 
     Raises
     ------
     UsageError
-        If the literature has no polynomial program for the game, or it is too large.
+        If the literature has no polynomial program for the game, it is too large, or time is up.
 
     Examples
     --------
@@ -137,8 +143,13 @@ def correlated(
         "b_eq": np.array([*([0.0] * len(flows)), 1.0]),
         "bounds": [(0 if c < len(tuples) else None, None) for c in range(len(costs))],
     }
-    found = linprog(costs, **program)
-    if found.x is None:
+    found = linprog(costs, **program, options={"time_limit": timeout_s} if timeout_s else {})
+    if found.status == _OUT_OF_TIME:
+        raise UsageError(
+            f"the linear program of {game.spec} was not solved within {timeout_s:g} s; allow more "
+            "time, or choose nfcce, the smallest program"
+        )
+    if found.x is None or found.fun is None:
         raise UsageError(f"the linear program was not solved: {found.message}")
     plan, measured = _measured(game, KINDS[kind], tuples, found.x[: len(tuples)].tolist())
     sets = zip(tree.infoset_labels, tree.infoset_actions, strict=True)

@@ -152,14 +152,14 @@ class ProofStudy(Study[ProveRequest, Found, ProofDocument]):
         session.tell("estimating the size of the search")
         size = earlier.estimate if earlier else Estimate(**self.prover.estimate())
         session.say(
-            f"roughly {_rounded(size.nodes)} to {_rounded(size.most_nodes)} nodes are expected, "
+            f"about {_expected(size)} to come, "
             f"that is {_rounded(size.bytes)} bytes in {seconds(size.seconds)} or more; "
             f"the search ends after {seconds(self.request.time)}"
         )
         if size.nodes > self.request.limit:
             raise UsageError(
-                f"{self.game.spec} is expected to need roughly {_rounded(size.nodes)} to "
-                f"{_rounded(size.most_nodes)} nodes; allowed are {self.request.limit:,}. "
+                f"{self.game.spec} is expected to need about {_expected(size)}; allowed are "
+                f"{self.request.limit:,}. "
                 "Choose a smaller game or raise --limit"
             )
         before = _kept(place, earlier.decided) if earlier and place.exists() else []
@@ -234,6 +234,11 @@ class ProofStudy(Study[ProveRequest, Found, ProofDocument]):
 def _kept(place: Path, decided: int) -> list[str]:
     """Lines of the nodes that an earlier search has decided."""
     return read_file(place).decode().splitlines()[1 : 1 + decided]
+
+
+def _expected(size: Estimate) -> str:
+    low, high = _rounded(size.nodes), _rounded(size.most_nodes)
+    return f"{low} to {high} nodes" if low != high else f"{low} node{'s' * (low != '1')}"
 
 
 def _rounded(size: float) -> str:

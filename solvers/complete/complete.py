@@ -116,8 +116,8 @@ class Complete:
         parts = figures["components"]
         listed = counted(len(profiles), "equilibrium", "equilibria")
         if any(part["dimension"] for part in parts):  # there are infinitely many
-            listed = counted(len(profiles), "extreme equilibrium", "extreme equilibria")
-            listed = f"{counted(len(parts), 'component')} with {listed}"
+            places = counted(len(parts), "component")
+            listed = f"infinitely many equilibria in {places}, {len(profiles)} of them extreme"
         if spent:
             return Termination(
                 "limit" if profiles else "not_found", f"{spent}; found {listed} so far"

@@ -198,7 +198,7 @@ class NCP(ByProgram):
         if (self.sense == "none") != (self.of == ""):
             raise SpecError(
                 f'sense={self.sense} with of="{self.of}"; give both, for example sense=max with '
-                'of="P1", or none'
+                "of=P1 or of=sum, or none"
             )
         nearest = self.of.startswith(f"{NEAREST}:")
         if self.of and not nearest and len(label_parts(self.of)) not in (1, 3):

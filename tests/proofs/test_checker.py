@@ -87,6 +87,17 @@ def test_proof_that_an_equilibrium_is_the_only_one_is_accepted(tmp_path: Path) -
     assert found.nodes["face"] == 0
 
 
+@pytest.mark.parametrize("cut", [1, 60])
+def test_a_file_that_is_cut_off_is_refused_at_the_line_that_is_cut(
+    cut: int, tmp_path: Path
+) -> None:
+    file = tmp_path / "proof.jsonl"
+    text = "".join(f"{json.dumps(line)}\n" for line in pennies())
+    file.write_text(text[:-cut])
+    with pytest.raises(checker.ProofError, match=f"line {1 + text[:-cut].count(chr(10))}:"):
+        checker.check_proof(file, eqbench.load_game("matching_pennies").tree)
+
+
 def test_conditions_shown_with_the_wrong_sign_are_refused(tmp_path: Path) -> None:
     lines = pennies()
     lines[-2]["known"][1] = [pair[::-1] for pair in SHOWN]
@@ -458,8 +469,13 @@ def test_command_says_what_is_proved_and_refuses_with_exit_code_1(tmp_path: Path
     accepted = eqbench_here("check", "proof", KUHN2, cwd=tmp_path)
     assert accepted.code == 0
     assert "3 open faces" in accepted.out
+    other = eqbench_here("check", "proof", KUHN2, "--game", "kuhn3", cwd=tmp_path)
+    assert other.code == 1
+    assert "about kuhn(players=2" in other.out
     damaged = tmp_path / "proof.jsonl"
     damaged.write_text(KUHN2.read_text().replace('"g1":1', '"g1":2', 1))
+    same = eqbench_here("check", "proof", damaged, "--game", "kuhn2", cwd=tmp_path)
+    assert "the file is about" not in same.out
     refused = eqbench_here("check", "proof", damaged, "--json", cwd=tmp_path)
     assert refused.code == 1
     assert not refused.json["passed"]

@@ -180,11 +180,11 @@ def test_words_stand_before_codes_and_a_symbol_is_explained_once() -> None:
     records = [identified(cell(key, solver=key), known) for key in ("01", "02")]
     found = said(*records)[1]
     assert "a part of Szafron's family" in found
-    assert "player 3 bluffs with Q only (szafron:c11=0, β=0.2; by 2 solvers)" in found
+    assert "player 3 bluffs with Q only (szafron:c11=0, β=0.2; by 01, 02)" in found
     assert found.count("β: how often") == 1
     cluster = identity("cluster:1") | {"title": "P1 always plays beer"}
     found = said(identified(cell("01"), cluster))[1]
-    assert "P1 always plays beer (cluster:1; by 1 solver)" in found
+    assert "P1 always plays beer (cluster:1; by cfr_plus)" in found
 
 
 def test_titles_of_strangers_are_printable_and_bounded() -> None:

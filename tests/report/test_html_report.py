@@ -214,7 +214,7 @@ def test_run_without_cells_makes_a_page(tmp_path: Path) -> None:
     assert "2 of 2" in page.full_text
 
 
-def test_row_of_each_of_many_games_has_what_was_found_and_by_how_many(tmp_path: Path) -> None:
+def test_row_of_each_of_many_games_has_what_was_found_and_by_whom(tmp_path: Path) -> None:
     def found(game: int, solver: str, name: str, title: str) -> CellRecord:
         record = cell(f"{game}{solver}", game=f"g{game}", game_spec=f"g{game}", solver=solver)
         return identified(record, identity(name, title=title))
@@ -226,12 +226,55 @@ def test_row_of_each_of_many_games_has_what_was_found_and_by_how_many(tmp_path: 
     rows = rows_of(read_page(report_page([run], {})), "status")
     texts = [(row["game"].full_text, row["equilibria found"].full_text) for row in rows]
     assert texts[:2] == [
-        ("g0", "equilibrium 0 (7); equilibrium 0 (1)"),
-        ("g1", "equilibrium 1 (1)"),
+        ("g0", "① equilibrium 0  ② equilibrium 0"),
+        ("g1", "① equilibrium 1"),
     ]
     assert len(rows) == 6
-    hint = rows[0]["equilibria found"].attributes["title"] or ""
-    assert hint.splitlines()[1] == "equilibrium 0: a"
+    signs = {title: cell.full_text[-1] for title, cell in rows[0].items() if " of " in title}
+    assert [*signs.values()].count("①") == 7
+    assert signs["a\n6 of 6 ok"] == "②"
+    assert rows[1]["b\n1 of 1 ok"].full_text[-1] != "①"
+
+
+def test_play_that_is_no_equilibrium_or_not_credible_is_marked(tmp_path: Path) -> None:
+    def found(game: int, status: str, credible: int) -> CellRecord:
+        record = cell(f"{game}{credible}", game=f"g{game}", game_spec=f"g{game}", solver="a")
+        record = identified(record, identity("cluster:1", title="P1 always calls"))
+        judged = {
+            "exact": None,
+            "sets": 3,
+            "credible": credible,
+            "worst": 0.5,
+            "worst_set": ["P1", "1"],
+        }
+        (best, *others) = record.equilibria
+        best = replace(best, credible=judged)
+        return replace(record, status=status, equilibria=[best, *others])
+
+    records = [found(game, "ok", 3) for game in range(4)]
+    records += [found(4, "ok", 2), found(5, "limit", 3)]
+    page = read_page(report_page([read_run(write_run(tmp_path / "run", *records))], {}))
+    rows = rows_of(page, "status")
+    marked = [any("×" in cell.full_text for cell in row.values()) for row in rows]
+    assert marked == [False] * 4 + [True, False]
+    assert "not within the target" in rows[5]["equilibria found"].full_text
+    assert "not within the target" not in rows[4]["equilibria found"].full_text
+    assert "credible 2/3" in page.full_text
+    assert "credible 3/3" not in page.full_text
+
+
+@pytest.mark.parametrize(
+    ("claim", "ended"), [("complete list", ""), ("equilibrium", "not checked")]
+)
+def test_page_of_a_game_says_whether_its_equilibria_are_all(
+    claim: str, ended: str, tmp_path: Path
+) -> None:
+    record = identified(cell("01"), identity("cluster:1", title="P1 always calls"))
+    best = replace(record.equilibria[0], claim=claim)
+    record = replace(record, status="ok", reason="found all", equilibria=[best])
+    text = read_page(report_page([read_run(write_run(tmp_path / "run", record))], {})).full_text
+    assert ("lists all equilibria (found all)" in text) is not bool(ended)
+    assert ("whether there are more was not checked" in text) is bool(ended)
 
 
 def test_cell_only_near_an_equilibrium_stands_in_its_column_or_names_it(tmp_path: Path) -> None:

@@ -11,7 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers.runs import cell, identified, identity, with_candidate, without_figures, write_run
+from helpers.runs import (
+    cell,
+    identified,
+    identity,
+    run_of,
+    with_candidate,
+    without_figures,
+    write_run,
+)
 
 from eqbench.report.cells import report_on
 from eqbench.report.exports import results_csv
@@ -275,20 +283,68 @@ def test_credible_sets_of_several_equilibria_are_a_range(
     assert credible_range(members) == text
 
 
-@pytest.mark.parametrize(("perfect", "mark"), [(3, "†"), (4, "")])
-def test_what_is_credible_at_all_sets_and_not_subgame_perfect_is_marked(
-    tmp_path: Path, perfect: int, mark: str
+@pytest.mark.parametrize(
+    ("perfect", "sequential", "mark"),
+    [(3, "open", "†"), (4, "open", ""), (4, "refuted", "§"), (3, "refuted", "†")],
+)
+def test_what_is_credible_at_all_sets_and_not_subgame_perfect_or_sequential_is_marked(
+    tmp_path: Path, perfect: int, sequential: str, mark: str
 ) -> None:
     record = identified(cell("01"), on("skp:2"))
-    kind: Any = {"undominated": "open", "sequential": "open", "quasi_strict": None, "index": None}
+    kind: Any = {
+        "undominated": "open",
+        "sequential": sequential,
+        "quasi_strict": None,
+        "index": None,
+    }
     kind["subgame_perfect"] = {"proper": 4, "perfect": perfect}
     judged: Any = {"sets": 5, "credible": 5, "worst": 0.0, "worst_set": None, "exact": None}
     item = replace(record.equilibria[0], kind=kind, credible=judged)
     shown = report(tmp_path / "run", replace(record, equilibria=[item]))
     (row,) = shown.tables[0].rows
     assert row.values["credible"] == f"5/5{mark}"
-    assert any("†" in note for note in shown.tables[0].reading) == bool(mark)
-    assert ("Not subgame-perfect: cfr_plus." in " ".join(shown.answer)) == bool(mark)
+    assert any(note[0] in "†§" for note in shown.tables[0].key) == bool(mark)
+    assert ("Not subgame-perfect: cfr_plus." in " ".join(shown.answer)) == (mark == "†")
+
+
+def test_who_is_only_near_an_equilibrium_is_named_with_the_reason() -> None:
+    far = identity(C0, on_path=False)
+    records = [
+        identified(cell("1", solver="a"), identity(C0)),
+        identified(cell("2", solver="b", tolerance=1e-6), far),
+        identified(cell("3", solver="c", tolerance=1e-12), far),
+    ]
+    table = report_on([run_of(*records)]).tables[0]
+    (note,) = [note for note in table.key if note.startswith("≈")]
+    assert "play differs (b)" in note
+    assert "1.0e-12 (c)" in note
+
+
+@pytest.mark.parametrize(
+    ("regret", "strict", "is_rough"),
+    [(2e-9, False, True), (2e-9, True, False), (1e-10, False, False)],
+)
+def test_members_that_missed_the_target_and_that_no_condition_confirms_are_marked(
+    regret: float, strict: bool, is_rough: bool
+) -> None:
+    record = identified(cell("1", solver="a", status="limit"), identity(C0, strict=strict))
+    item = replace(record.equilibria[0], max_regret=regret)
+    other = identified(cell("2", solver="b"), identity("szafron:c11=1/2"))
+    report = report_on([run_of(replace(record, equilibria=[item]), other)])
+    rows = {row.label: row for table in report.tables for row in table.rows}
+    assert rows["a"].values["equilibrium"][0].endswith("‡") == is_rough
+    assert rows[C0].values["found by"] == ["a‡" if is_rough else "a"]
+    assert ("nearly, missing the target, by a" in " ".join(report.answer)) == is_rough
+    keys = " ".join(note for table in report.tables for note in table.key)
+    assert ("‡" in keys) == is_rough
+
+
+def test_no_title_shows_the_label_of_a_hidden_move() -> None:
+    title = "P1 always plays a2 at 2; if ever at ?(?), P2 plays a2 at least 0.91 of the time"
+    found = described(identity("cluster:1") | {"title": title})["title"]
+    assert "?" not in found
+    assert found.startswith("P1 always plays a2 at 2; if ever at a")
+    assert found.endswith(", P2 plays a2 at least 0.91 of the time")
 
 
 def test_a_known_set_that_all_found_is_in_words_below_the_cells(tmp_path: Path) -> None:

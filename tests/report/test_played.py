@@ -12,6 +12,7 @@ import pytest
 from helpers.runs import cell, identified, identity
 
 import eqbench
+from eqbench.errors import UsageError
 from eqbench.model.tree_files import content_hash
 from eqbench.report.cells import report_on
 from eqbench.report.known import small_game
@@ -154,6 +155,30 @@ def test_who_has_no_choice_is_marked_in_the_row_of_those_who_have(tmp_path: Path
         True,
     ]
     assert len({label.rpartition(":")[0] for label in rows}) == len(rows), "one row each"
+
+
+def test_files_of_games_are_found_where_a_copied_run_had_them_or_near_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there, file = tmp_path / "there", tmp_path / "copied" / "choice.efg"
+    there.mkdir()
+    (there / "choice.efg").write_text(GAME, encoding="utf-8")
+    monkeypatch.chdir(there)
+    path = eqbench.run("choice.efg", "case_enumeration", out="run").path
+    copytree(path, tmp_path / "copied" / "run")
+    monkeypatch.chdir(tmp_path)
+    copied = eqbench.load_run("copied/run")
+    assert tables(copied.stored)
+    there.rename(tmp_path / "gone")
+    for held, is_same in ((None, False), (GAME.replace("1 1 }", "1 3 }"), False), (GAME, True)):
+        if held:
+            file.write_text(held, encoding="utf-8")
+        assert bool(tables(copied.stored)) == is_same
+        if is_same:
+            assert copied.profile("case_enumeration")["A", "door", "in"] in (0, 1)
+        else:
+            with pytest.raises(UsageError, match=r"choice\.efg"):
+                copied.profile("case_enumeration")
 
 
 def test_files_that_are_missing_leave_the_table_out(tmp_path: Path) -> None:

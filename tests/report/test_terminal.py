@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from helpers.runs import cell as stored_cell
-from helpers.runs import run_of
+from helpers.runs import identified, identity, run_of
 from rich.console import Console
 
 from eqbench.report.cells import View, report_on
@@ -72,6 +72,25 @@ def test_rows_stand_by_status_and_regret_unless_asked_for_otherwise() -> None:
     assert names("time") == ["fast", "broken", "late", "slow"]
     assert names("solver") == ["broken", "fast", "late", "slow"]
     assert names("given") == ["slow", "late", "fast", "broken"]
+
+
+def test_of_many_games_what_was_found_stands_first_and_notes_on_cells_below_their_game() -> None:
+    names = [f"g{number}" for number in range(7)]
+    known = {"a": identity("szafron:c11=0"), "b": identity("szafron:c11=1/2")}
+    run = run_of(
+        *(
+            identified(stored_cell(f"{k}{s}", solver=s, game=game, game_spec=game), known[s])
+            for k, game in enumerate(names)
+            for s in known
+        )
+    )
+    lines = plain_text(partial(print_report, report_on([run])), 100).splitlines()
+    assert lines[1].startswith("g0 (2 of 2 ok): ")
+    first = lines.index("g0: equilibria found")
+    assert lines[2].startswith(f"{names[1]} (")
+    target = next(k for k, line in enumerate(lines) if line.startswith("target: "))
+    assert first < target < lines.index("g1: equilibria found")
+    assert lines.index(next(line for line in lines if line.startswith("ok: "))) < first
 
 
 @pytest.mark.parametrize("summarize", [False, True])

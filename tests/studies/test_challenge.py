@@ -217,6 +217,16 @@ def test_a_damaged_manifest_is_refused_and_the_others_are_measured(
     assert reason in refused.note
 
 
+def test_what_a_damaged_answer_may_hold_is_in_words(
+    tmp_path: Path, measured: Callable[..., Board]
+) -> None:
+    wrong = [SEXES | {"profiles": ["../x.json"]}, SEXES | {"claim": "1.5e"}]
+    path, claim = (own.note for own in measured(_write(tmp_path / "mine", wrong)).answers)
+    assert "regex" not in path + claim
+    assert "$.profiles[0]" in path
+    assert "-1/3" in claim
+
+
 def test_a_submission_counts_once_under_any_name_and_a_name_belongs_to_one(
     tmp_path: Path, measured: Callable[..., Board]
 ) -> None:

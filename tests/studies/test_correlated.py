@@ -190,6 +190,12 @@ def test_many_players_are_refused_before_their_plans_are_made(tmp_path: Path) ->
         correlated(str(file))
 
 
+def test_a_program_that_takes_longer_than_allowed_is_refused() -> None:
+    assert correlated(chicken(), timeout_s=60).measured.gap == 0
+    with pytest.raises(UsageError, match="1e-09 s"):
+        correlated("random(players=2,actions=6,seed=1)", "efce", timeout_s=1e-9)
+
+
 def test_verifier_refuses_what_is_no_plan_and_measures_what_is_no_equilibrium() -> None:
     tree = chicken().tree
     both_dare = {

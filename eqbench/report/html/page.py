@@ -7,7 +7,8 @@ import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import accumulate, chain
+from dataclasses import replace
+from itertools import accumulate, chain, repeat
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -18,7 +19,7 @@ from eqbench.documents import convert, read_file
 from eqbench.errors import counted, first_of
 from eqbench.model.words import Wording
 from eqbench.report import charts, read_data
-from eqbench.report.answer import MOST_GAMES, NOTHING, answer, finders
+from eqbench.report.answer import MOST_GAMES, NOTHING, answer
 from eqbench.report.cells import COLUMNS, MOST_CELLS, MOST_REASONS, cell_table, report_on
 from eqbench.report.charts.answer import NONE_YET
 from eqbench.report.html import document as html
@@ -28,9 +29,13 @@ from eqbench.report.naming import (
     LOOSE,
     NEAR,
     FoundEquilibrium,
+    credible_range,
     equilibria,
     handed_over,
+    is_imperfect,
     kind_of_match,
+    marks,
+    places,
     spread,
 )
 from eqbench.report.profile_view import identity_lines
@@ -53,13 +58,14 @@ from eqbench.report.trials import (
     trials,
 )
 from eqbench.store.run_folder import EXPERIMENT, LINES
-from eqbench.store.schema import EquilibriumRecord, trial_of
+from eqbench.store.schema import CellRecord, EquilibriumRecord, trial_of
 from eqbench.store.stored_run import StoredRun, cell_name
-from eqbench.text import grouped, printable, seconds, small
+from eqbench.text import grouped, printable, seconds, shortened, small
 
 TEXTS = read_data("html/texts")
 _MOST_EQUILIBRIA = 8  # columns of a matrix
 _MOST_NAMED = 3  # games in the title
+_SIGNS, _MORE, _CROSS = "①②③④", "+", "×"  # of equilibria of a game, and of what is not credible
 # columns of cells that say no more than the matrix, or what stands elsewhere on the page
 _IN_MATRIX = ("run", "solver", "status", "max regret", "exploitability", "equilibrium", *TRIAL)
 _MAIN_PACKAGES = ("numpy", "scipy", "numba")
@@ -102,10 +108,7 @@ def report_page(
         notes.append(TEXTS["unread"].format(cells=first_of(unread)))
     found = _tables(report, "found", len(games))
     plays, is_one = [*played(charts.shown_games(first, facts))], len(games) == 1
-    figures: list[html.Block] = [*drawn(data, "answer", "regret")]
-    if is_one:  # next to its table; first where regrets do not differ
-        at = 0 if _are_alike(data["cells"]) else 1
-        figures[at:at] = plays
+    figures: list[html.Block] = [*plays, *drawn(data, "answer", "regret")]
     parts: dict[str, Sequence[html.Block]] = {
         "What was found": [
             *([] if is_one or not games else [overview(games)]),
@@ -113,7 +116,6 @@ def report_page(
             html.Prose(notes, small=True),
             *(_notes(shown, report) if shown else []),
         ],
-        "What is played": [] if is_one else plays,
         "The tree": [*trees(charts.shown_games(first, facts))],
         "Over seeds": _tables(report, "summary", len(games)) if summarize or is_thin else [],
         "Equilibria": [
@@ -131,14 +133,24 @@ def report_page(
     names = [game.name for game in games]
     on = first_of(names) if len(names) <= _MOST_NAMED else counted(len(names), "game")
     title = f"eqbench on {on}" if names else "eqbench report"
-    lead = [*(described(first[0]) if len(games) == 1 else ()), *report.answer]
+    lead = [*(described(first[0]) if is_one else ()), *report.answer]
+    if is_one and equilibria(first):
+        lead[-1:] = [" ".join([*lead[-1:], *_whole([entry.record for entry in everything])])]
     return html.document(title, parts, lead=lead, data=values)
 
 
-def _are_alike(cells: charts.Rows) -> bool:
-    """Whether cells ended with the same max regret, up to rounding."""
-    measured = ((row["max_regret"], row["floor"]) for row in cells)
-    return len({max(regret, floor) for regret, floor in measured if regret is not None}) < 2
+def _whole(records: Sequence[CellRecord]) -> Iterator[str]:
+    """Yield whether the equilibria of a game are known to be all, as far as no answer says it."""
+    known = [place for place in map(places, records) if place]
+    listed = (r for r in records if r.status == "ok" and r.equilibria)
+    full = next((r for r in listed if r.equilibria[0].claim == "complete list"), None)
+    if full:
+        clause = shortened(printable(full.reason.partition(";")[0].strip()))
+        yield f"The solver {full.solver} lists all equilibria{f' ({clause})' if clause else ''}."
+    elif not known:
+        yield TEXTS["open"]
+    elif known[0][1] == 1:
+        yield TEXTS["only" if known[0][2] else "connected"]
 
 
 def drawn(data: Mapping[str, charts.Rows], *names: str, **values: str) -> list[html.ChartBlock]:
@@ -179,21 +191,59 @@ def overview(games: Sequence[charts.ShownGame]) -> html.Table:
         return html.Table("status", columns, rows, TEXTS["overview"], title, **look)
     columns = [Column("game"), Column("equilibria found")]
     columns += [Column(n, "text", f"{n}\n{total}") for n, total in totals.items()]
-    rows, found = [], {game.name: _briefly(game.entries) for game in games}
-    for game, own in of_game.items():
+    rows = []
+    for game in games:
+        own = of_game[game.name]
+        found = [item for item in equilibria(game.entries) if not item.is_near]
         ok = sum(each.ok == len(each.entries) for each in own.values())
         total = Cell(f"{ok} of {len(solvers)}", ok)
-        rows.append([game, found[game], *(cells[game, name] for name in solvers), total])
+        signed = [_signed(cells[game.name, name], name, found) for name in solvers]
+        rows.append([game.name, _briefly(found), *signed, total])
     columns.append(Column("solved by", "count"))
-    return html.Table("status", columns, rows, TEXTS["overview"], title, **look)
+    caption = f"{_key(rows)} {TEXTS['overview']}".strip()
+    return html.Table("status", columns, rows, caption, title, **look)
 
 
-def _briefly(entries: Sequence[RunCell]) -> Cell:
-    """Equilibria that were found in a game with the number of their solvers; who, on pointing."""
-    found = finders(entries)
-    text = "; ".join(f"{words} ({len(names)})" for words, names in found)
-    hint = "\n".join(f"{words}: {first_of(names)}" for words, names in found)
-    return Cell(text or NOTHING, hint=hint, kind="brief")
+def _briefly(found: Sequence[FoundEquilibrium]) -> Cell:
+    """Equilibria that were found in a game, each after its sign, with what is no more than best."""
+    texts = [f"{sign} {_cautious(item)}" for sign, item in zip(_SIGNS, found, strict=False)]
+    texts += [f"{_MORE} {len(found) - len(_SIGNS)} more"] * (len(found) > len(_SIGNS))
+    return Cell("  ".join(texts) or NOTHING, kind="brief")
+
+
+def _cautious(item: FoundEquilibrium) -> str:
+    if any(entry.record.status == "ok" for entry, _ in item.cells):
+        return item.words or item.title
+    regret = small(item.members[0].max_regret)
+    return f"not within the target, only the best (max regret {regret}): {item.words or item.title}"
+
+
+def _signed(status: Cell, solver: str, found: Sequence[FoundEquilibrium]) -> Cell:
+    """Outcome of a solver with the signs of the equilibria it found, and whether in doubt."""
+    signs = [
+        sign + _CROSS * any(_doubt(handed_over(each)) for each in own)
+        for sign, item in zip(chain(_SIGNS, repeat(_MORE)), found, strict=False)
+        if (own := item.by(solver))
+    ]
+    return replace(status, text=" ".join([status.text, *dict.fromkeys(signs)]))
+
+
+def _doubt(members: Sequence[EquilibriumRecord]) -> str:
+    """How far equilibria are credible, if some are known not to be everywhere; or empty."""
+    for item in members:
+        judged, kind = item.credible, item.kind
+        is_full = not judged or judged["credible"] == judged["sets"]
+        if not is_full or is_imperfect(item) or (kind and kind["sequential"] == "refuted"):
+            return f"credible {(credible_range(members) or '').partition(',')[0]}"
+    return ""
+
+
+def _key(rows: Sequence[Sequence[Any]]) -> str:
+    """The meanings of the marks that occur in cells."""
+    cells = (cell for row in rows for cell in row if isinstance(cell, Cell))
+    text = " ".join(cell.text for cell in cells if cell.kind != "brief")  # of others' words
+    own = [meaning for mark, meaning in TEXTS["marks"].items() if mark in text]
+    return "; ".join((*own, *marks([text], "verdicts"))) + "." * bool(own)
 
 
 def matrix(
@@ -235,7 +285,7 @@ def matrix(
         f"matrix-{place}",
         columns,
         rows,
-        TEXTS["matrix"],
+        f"{_key(rows)} {TEXTS['matrix']}".strip(),
         f"Who found which equilibrium of {game.name}",
         reading=TEXTS["matrix_reading"],
         game=str(place),
@@ -299,8 +349,10 @@ def _finds(items: Sequence[FoundEquilibrium], own: Trials) -> Cell:
     where = spread(member.identity for member in members)
     between = ("\n" if "…" in where else " ") * bool(where)
     loose = all(item.identity and kind_of_match(item.identity) == "on path" for item in members)
+    doubt = _doubt(members)
     text = f"{number}{of_cells}{between}{where}{LOOSE * loose}"
-    return Cell(text, number, kind="good")
+    lines = "\n".join(filter(None, (text, doubt)))
+    return Cell(lines, number, kind="fair" if doubt else "good")
 
 
 def _notes(entries: Sequence[RunCell], report: Report) -> list[html.Block]:

@@ -168,6 +168,8 @@ const keyOf = (actions) =>
     make("span", {}, action),
   ]);
 
+const ofHands = (card) => card.blocks.some(({ title }) => title);
+
 // What is played with each kind of hands of two cards in one situation.
 function gridOf(card, block, own, other) {
   const rows = block.rows.map(([, actions, sets], row) => {
@@ -188,8 +190,10 @@ function tableOf(card, block, own, other) {
   const heads = block.columns.map((column) => make("th", { scope: "col" }, column));
   const player = make("th", { scope: "col" }, card.players[block.player]);
   const rows = block.rows.map(([words, actions, sets]) => {
-    const key = keyOf(actions);
-    const head = make("th", { scope: "row" }, words, make("small", {}, ...key));
+    const isPair = actions.length === 2; // its cells have the frequency of the last
+    const isGrid = block.columns.length > 1;
+    const more = isGrid && !isPair ? [make("small", {}, ...keyOf(actions))] : [];
+    const head = make("th", { scope: "row" }, isGrid && isPair ? `${words}: ${actions[1]}` : words, ...more);
     return make("tr", {}, head, ...sets.map((set, k) => {
       const where = `${block.columns[k] && `with ${block.columns[k]} `}${words}`;
       return cellOf(card, block, where, actions, set, own, other);
@@ -276,8 +280,15 @@ function startPlayed(figure) {
     const tables = card.blocks.map((block) => tableOf(card, block, own, other));
     part.querySelector(".plays").replaceChildren(...tables);
     const differing = card.labels.filter((_, set) => other && isDifferent(card, set, own, other));
-    const differ = `they differ at ${differing.length} of ${card.labels.length} information sets`;
-    figure.querySelector("output.differ").textContent = other ? differ : "";
+    const marks = {
+      different: `framed: played differently, at ${differing.length} of ${card.labels.length} ${ofHands(card) ? "kinds of hands" : "information sets"}`,
+      pale: "pale: where play never gets",
+      incredible: "×: no belief supports it",
+    };
+    const shown = Object.keys(marks).filter((name) => figure.querySelector(`.set.${name}`));
+    const key = shown.map((name) => marks[name]);
+    if (other && !differing.length) key.unshift("they play alike");
+    figure.querySelector("output.differ").textContent = key.join("; ");
   }
 
   function headOf(side) {
@@ -329,7 +340,7 @@ function startPlayed(figure) {
   function caption(places) {
     const isCut = card.more ? `${card.more} situations that are reached less are left out.` : "";
     const reading = [
-      ...(card.blocks.some(({ title }) => title)
+      ...(ofHands(card)
         ? [
             "A cell is a kind of hands: pairs on the diagonal, suited above, offsuit below. Its bar is divided",
             "among the actions of the situation, the last in the full color, each hand counted as often as it",
@@ -337,7 +348,7 @@ function startPlayed(figure) {
           ]
         : [
             "A bar is divided among the actions of its row, the last in the full color; of two actions",
-            "the number is how often the last is taken. Pale: reached with a probability below 1e-6.",
+            "the number is how often the last is taken, which the row names. Pale: reached with a probability below 1e-6.",
           ]),
       places.length > 1 ? "Framed: played differently, by more than 0.0005." : "",
       "A cross stands where no belief supports what is played, where that costs most.",

@@ -167,8 +167,9 @@ function refresh() {
 function link(part) {
   const { name } = SOLVERS[part.dataset.solver];
   const cell = onlyCell(part);
-  part.addEventListener("pointerenter", () => pointAt(name, cell));
-  part.addEventListener("pointerleave", () => pointAt(""));
+  // after the mouseout of a chart, unlike pointerenter
+  part.addEventListener("mouseenter", () => pointAt(name, cell));
+  part.addEventListener("mouseleave", () => pointAt(""));
 }
 
 const HINT =
@@ -365,35 +366,41 @@ function redraw(names = [...drawn.keys()]) {
 
 // Bring a card to the front and into view.
 function reveal(id) {
-  document.querySelector(`[role=tab][aria-controls="${id}"]`)?.click();
+  document.querySelector(`[role=tab][aria-controls~="${id}"]`)?.click();
   document.getElementById(id).scrollIntoView();
 }
 
 function startTabs(place) {
-  const cards = [...place.children];
+  const titles = new Map(); // with their cards, of which each may be that of a game
+  for (const card of place.children) {
+    const title = card.querySelector("h3").textContent;
+    titles.set(title, [...(titles.get(title) ?? []), card]);
+  }
+  const tabs = [...titles.values()];
   const show = (front) => {
-    for (const [k, card] of cards.entries()) {
-      card.hidden = card !== front;
-      buttons[k].setAttribute("aria-selected", card === front);
-      if (card !== front || k === 0) state.tabs.delete(card.id);
-      else state.tabs.add(card.id);
+    for (const [k, cards] of tabs.entries()) {
+      for (const card of cards) card.classList.toggle("behind", cards !== front);
+      buttons[k].setAttribute("aria-selected", cards === front);
+      if (cards !== front || k === 0) state.tabs.delete(cards[0].id);
+      else state.tabs.add(cards[0].id);
     }
   };
-  const buttons = cards.map((card) => {
+  const buttons = tabs.map((cards) => {
     const onclick = () => {
-      show(card);
+      show(cards);
       writeAddress();
     };
-    const named = { type: "button", role: "tab", "aria-controls": card.id, onclick };
-    return make("button", named, card.querySelector("h3").textContent);
+    const controls = cards.map(({ id }) => id).join(" ");
+    const named = { type: "button", role: "tab", "aria-controls": controls, onclick };
+    return make("button", named, cards[0].querySelector("h3").textContent);
   });
-  if (cards.length > 1) place.prepend(make("div", { role: "tablist" }, ...buttons));
-  show(cards.find((card) => state.tabs.has(card.id)) ?? cards[0]);
-  const played = cards.find((card) => card.matches(".played"));
+  if (tabs.length > 1) place.prepend(make("div", { role: "tablist" }, ...buttons));
+  show(tabs.find(([first]) => state.tabs.has(first.id)) ?? tabs[0]);
+  const played = place.querySelector(".played");
   if (!played) return;
   const onclick = (event) => {
     event.preventDefault();
-    reveal(played.id);
+    reveal(place.querySelector(".played:not([hidden])")?.id ?? played.id);
   };
   const link = make("a", { href: `#${played.id}`, onclick }, played.querySelector("h3").textContent);
   document.querySelector("nav li").after(make("li", {}, link));
