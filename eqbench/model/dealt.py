@@ -94,11 +94,20 @@ def dealing(deals: Deals) -> tuple[list[tuple[NDArray[np.int64], ...]], int]:
         found.append((parent, weight // common, whole[parent] // common))
         above, whole = np.cumsum(begins) - 1, weight
     denominator = math.lcm(*(total for _, _, totals in found for total in set(totals.tolist())))
+    _check_denominator(denominator)
     levels: list[tuple[NDArray[np.int64], ...]] = [tuple(np.array([k]) for k in (-1, -1, 0))]
     for parent, share, total in found:
         move = np.arange(len(parent)) - np.searchsorted(parent, parent)
         levels.append((parent, move, share * (denominator // total)))
     return levels, denominator
+
+
+def _check_denominator(denominator: int) -> None:
+    if denominator >= 2**63:
+        raise GameFormatError(
+            f"the common denominator of the chances has {denominator.bit_length()} bits; at most "
+            "63 are allowed, so choose other weights, or deal all hands at once"
+        )
 
 
 def check_deals(count: int, what: str) -> None:
@@ -201,6 +210,7 @@ class _DealtLayout(LevelLayout):
         self.dealt, denominator = dealing(rules.deals)
         outcomes = rules.public_chance.outcomes if rules.public_chance else 1
         self.chance_denominator = math.lcm(denominator, outcomes)
+        _check_denominator(self.chance_denominator)
         self.dealt_factor = self.chance_denominator // denominator
         self.outcome_numerator = self.chance_denominator // outcomes  # of public chance
 

@@ -69,6 +69,13 @@ class Hands:
     weights: NDArray[np.int64]
     one_by_one: bool = False
 
+    def __post_init__(self) -> None:
+        sums = [sum(map(int, row)) for row in self.weights]
+        if np.any(self.weights < 0) or max(sums, default=0) >= 2**62:
+            raise GameFormatError(
+                "weights of hands must be integers >= 0 that sum to less than 2**62 for each player"
+            )
+
     @property
     def n_players(self) -> int:
         return len(self.weights)
@@ -128,9 +135,9 @@ class Hands:
         check_deals(
             self.total(count=True), f"{len(self.labels)} hands for {self.n_players} players"
         )
-        if self.total() >= 2**62:
+        if self.total() >= 2**63:
             raise GameFormatError(
-                "weights of hands are too fine for a tree; choose weights of fewer digits"
+                "the weights of all deals sum to 2**63 or more; choose smaller ones"
             )
         dealt = np.zeros((1, 0), dtype=np.int64)
         for weights in self.weights:
@@ -273,10 +280,14 @@ class ShowdownRules:
         """The same as a product; None for games that only a tree can have.
 
         These are games in which a hand takes moves away, and those of three or more players whose
-        hands are of several cards or not open to all.
+        hands are of several cards, not open to all, or the same card.
         """
         hands = self.hands
-        few = hands.n_players == 2 or (hands.cards.shape[1] <= 1 and hands.weights.all())
+        few = hands.n_players == 2 or (
+            hands.cards.shape[1] <= 1
+            and hands.weights.all()
+            and (hands.cards.size == 0 or len(np.unique(hands.cards)) == hands.cards.size)
+        )
         return compile_dealt(self) if few and self.allowed is None else None
 
 
@@ -403,6 +414,8 @@ class DealtForm:
         if not self.hands.one_by_one:
             return 1
         players = self.n_players
+        if players == 2:  # some first hands may leave none for the second player
+            return 1 + int(np.count_nonzero(self.place[0, 0] >= 0))
         firsts = (
             replace(self.hands, weights=self.hands.weights[:k], one_by_one=False)
             for k in range(1, players)
@@ -691,7 +704,7 @@ class UnbuiltTree(GameTree):
     @property
     def payoff_range(self) -> float:
         lowest, highest = self.payoff_bounds
-        return float(highest - lowest)
+        return float(highest) - float(lowest)  # as of the table
 
     @property
     def largest_payoff(self) -> float:

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from eqbench.model.dealt_form import UnbuiltTree
 from eqbench.model.profile import BehaviorProfile, completed, completed_rows, exact_frequencies
 from eqbench.model.rational import not_to_zero, rational, short_figure
 from eqbench.model.tree import CHANCE, INT64_SAFE, FloatArray, GameTree, largest_integer
 from eqbench.text import Displayed
+from eqbench.verification.products import ProductSweep, count_terms, integer_parts
 from eqbench.verification.sweep import SMALLEST, UNIT, Numbers, TreeSweep
 
 if TYPE_CHECKING:
@@ -155,7 +157,16 @@ def verify_exactly(tree: GameTree, profile: BehaviorProfile) -> Verification:
     Frequencies are read, and refused, as by :func:`~eqbench.model.profile.exact_frequencies`.
     """
     exact = exact_frequencies(tree, profile)
+    if isinstance(tree, UnbuiltTree):
+        return measure_product(ProductSweep(tree.form), exact)
     return measure_exactly(TreeSweep(tree), ExactRules.of(tree), exact)
+
+
+def measure_product(sweep: ProductSweep, exact: Sequence[Fraction]) -> Verification:
+    """Payoffs and regrets of frequencies (A,) as :func:`measure_exactly`, by sums over hands."""
+    means, best = sweep.evaluate_exactly(exact)
+    gains = (value - mean for value, mean in zip(best, means, strict=True))
+    return Verification(tuple(means), tuple(gains))
 
 
 def measure_exactly(sweep: TreeSweep, rules: ExactRules, exact: Sequence[Fraction]) -> Verification:
@@ -227,7 +238,7 @@ class Allowance:
         """Whether it is worth it to read the game and a profile as integers at all."""
         # floats take as long to read as a terminal takes to be measured
         least = 1 if tree.exact else CHARGED_DIGITS
-        return self.left >= least * tree.n_terminals
+        return self.left >= least * _terms(tree)
 
     def spend(self, digits: int) -> bool:
         """Whether so much is left; if so, it is taken off."""
@@ -245,13 +256,13 @@ class Allowance:
         if not self.covers(tree):
             return False
         self.left -= length(exact)
-        most = min(MOST_DIGITS, self.left // tree.n_terminals)
+        most = min(MOST_DIGITS, self.left // _terms(tree))
         if most < 1:
             return False
-        digits = _digits(tree, rules(), exact, most)
+        digits = _digits(tree, rules, exact, most)
         if digits is None:
             return False
-        self.left -= tree.n_terminals * max(digits, CHARGED_DIGITS)
+        self.left -= _terms(tree) * max(digits, CHARGED_DIGITS)
         return True
 
 
@@ -284,16 +295,27 @@ def length(exact: Sequence[Fraction]) -> int:
     return math.ceil(bits * math.log10(2))
 
 
-def _digits(tree: GameTree, rules: ExactRules, exact: Sequence[Fraction], most: int) -> int | None:
+def _terms(tree: GameTree) -> int:
+    """Number of integers that exact mode handles."""
+    return count_terms(tree.form) if isinstance(tree, UnbuiltTree) else tree.n_terminals
+
+
+def _digits(
+    tree: GameTree, rules: Callable[[], ExactRules], exact: Sequence[Fraction], most: int
+) -> int | None:
     """Bound from above on the digits of an integer of exact mode; None if it exceeds `most`.
 
     A path is a product of at most as many factors of one player, or of chance, as there are
     levels on which they move.
     """
     allowed = most / math.log10(2)
-    movers = [set(np.unique(tree.player[level]).tolist()) for level in tree.levels]
-    bits = largest_integer(rules.payoffs).bit_length() + rules.payoff_denominator.bit_length()
-    bits += sum(CHANCE in here for here in movers) * rules.chance_denominator.bit_length()
+    if isinstance(tree, UnbuiltTree):
+        movers, bits = integer_parts(tree.form)
+    else:
+        movers = [set(np.unique(tree.player[level]).tolist()) for level in tree.levels]
+        known = rules()
+        bits = largest_integer(known.payoffs).bit_length() + known.payoff_denominator.bit_length()
+        bits += sum(CHANCE in here for here in movers) * known.chance_denominator.bit_length()
     for player in range(tree.n_players):
         moves = sum(player in here for here in movers)
         own = tree.infosets_of(player)
@@ -383,6 +405,10 @@ class Verifier:
         return TreeSweep(self.tree)
 
     @cached_property
+    def _product(self) -> ProductSweep | None:
+        return ProductSweep(self.tree.form) if isinstance(self.tree, UnbuiltTree) else None
+
+    @cached_property
     def _compiled(self) -> CompiledSweep:
         # loading Numba takes longer than measuring most games
         from eqbench.verification.compiled_sweep import CompiledSweep
@@ -392,7 +418,10 @@ class Verifier:
     def _in_floats(self, frequencies: FloatArray) -> Verification:
         """What floats measure, and the bound on their errors."""
         tree = self.tree
-        if tree.n_nodes >= COMPILED_FROM:
+        if self._product is not None:
+            payoffs, best = self._product.evaluate(frequencies)
+            errors = self._product.errors(frequencies)
+        elif tree.n_nodes >= COMPILED_FROM:
             payoffs, best = self._compiled.evaluate(frequencies)
             errors = self._compiled.errors(frequencies)
         else:
@@ -418,7 +447,10 @@ class Verifier:
         read = profile.exact or tuple(map(rational, profile.probabilities.tolist()))
         if not allowance.take(tree, lambda: self._rules, read):
             return None
-        return measure_exactly(self._sweep, self._rules, completed_rows(tree, profile)).rounded()
+        rows = completed_rows(tree, profile)
+        if self._product is not None:
+            return measure_product(self._product, rows).rounded()
+        return measure_exactly(self._sweep, self._rules, rows).rounded()
 
     def verify(
         self,
