@@ -218,7 +218,7 @@ def test_the_betting_tree_has_the_sizes_that_were_chosen() -> None:
         ({"ranges": "AA:0"}, "no deal"),
         ({"ranges": "KcKs"}, "no deal"),  # a card of the board
         ({"ranges": "AsAh"}, "no deal"),  # the same hand for both
-        ({"ranges": "AA:0.000000001,KK:999999999|QQ"}, "fewer digits"),
+        ({"ranges": "AA:0.000000000000001,KK:999999999|QQ"}, "fewer digits"),
         ({"ranges": "AA:0.0000000001,QQ|QQ:0.0000000001,AA"}, "weights of all"),
         ({"stack": -1}, "above 0"),
         ({"stack": 0}, "above 0"),
