@@ -17,7 +17,9 @@ A solver is a frozen dataclass whose fields are its options. It sees a compiled 
             return monitor.termination()
 
 `availability()`, `supports(game)`, `availability_for(game)` and `prepare(game)` are optional, and
-so is the attribute `deterministic`; :func:`availability_of` and its siblings give the defaults.
+so are the attributes `deterministic` and `by_products`; :func:`availability_of` and its siblings
+give the defaults. Large dealt games go by products (:mod:`eqbench.model.products`): a solver that
+reads only `game.plan_form`, `game.payoff_model()` and labels says so by `by_products = True`.
 They are called in this order, and what refuses is not called further.
 """
 
@@ -34,6 +36,7 @@ import numpy as np
 
 from eqbench.errors import counted, warn_former
 from eqbench.model.compiled import method_cpu_s, method_s
+from eqbench.model.dealt_form import UnbuiltTree
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.tree import FloatArray
 from eqbench.model.trembles import Trembles
@@ -160,8 +163,17 @@ def availability_for(solver: Any, game: Game) -> Availability:
 def refusal_of(solver: Any, game: Game) -> str | None:
     """Reason why the solver does not support the game, or None if it does.
 
-    A solver's `supports(game)` returns True or the reason.
+    A solver's `supports(game)` returns True or the reason. Where the tree of a game may not be
+    built, only those with a true attribute `by_products` are asked.
     """
+    tree = game.tree
+    by_products = getattr(solver, "by_products", False)
+    if isinstance(tree, UnbuiltTree) and tree.n_nodes > tree.most and not by_products:
+        return (
+            f"the solver reads the tree, whose {tree.n_nodes:,} nodes are more than the "
+            f"{tree.most:,} allowed; choose one that does without (cfr, cfr_plus, mmd, "
+            "fictitious_play), or allow more with --max-nodes"
+        )
     ask = getattr(solver, "supports", None)
     answer = ask(game) if ask else True
     if isinstance(answer, str):

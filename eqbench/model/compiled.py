@@ -23,6 +23,7 @@ import math
 import os
 import sys
 import time
+import types
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from functools import cache
@@ -260,6 +261,19 @@ def inlined(function: Callable) -> Kernel:
     return Kernel(getattr(function, "py_func", function), inline=True)
 
 
+def variant(function: Callable, name: str, **called: Any) -> Kernel:
+    """Kernel that calls others in place of those of these names, or reads other constants.
+
+    Its machine code is kept under both names.
+    """
+    source: Any = getattr(function, "py_func", function)
+    made = types.FunctionType(source.__code__, {**source.__globals__, **called}, source.__name__)
+    made.__qualname__, made.__doc__ = f"{source.__qualname__}_{name}", source.__doc__
+    made.__module__ = source.__module__
+    is_inlined = isinstance(function, Kernel) and bool(function.targetoptions)
+    return inlined(made) if is_inlined else kernel(made)
+
+
 def prefetch(array: NDArray, place: Any) -> None:
     """Have an item of a C-contiguous array, which may lie beyond its end, fetched into the caches.
 
@@ -360,15 +374,15 @@ def _numba() -> Any:
     """Numba, which knows what to make of :func:`prefetch` and :func:`wait_for_all`."""
     import numba
     from llvmlite import ir
-    from numba import types
+    from numba import types as kinds
     from numba.core.cgutils import get_or_insert_function
     from numba.extending import lower_builtin, overload, type_callable
 
     @type_callable(prefetch)
     def _(context: Any) -> Any:
-        return lambda array, place: types.void
+        return lambda array, place: kinds.void
 
-    @lower_builtin(prefetch, types.Array, types.Any)
+    @lower_builtin(prefetch, kinds.Array, kinds.Any)
     def _(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
         address = builder.bitcast(builder.gep(data, [arguments[1]]), ir.IntType(8).as_pointer())
@@ -384,17 +398,17 @@ def _numba() -> Any:
 
     @type_callable(_add_and_fetch)
     def _(context: Any) -> Any:
-        return lambda array, amount: types.int64
+        return lambda array, amount: kinds.int64
 
-    @lower_builtin(_add_and_fetch, types.Array, types.Integer)
+    @lower_builtin(_add_and_fetch, kinds.Array, kinds.Integer)
     def _(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        amount = context.cast(builder, arguments[1], signature.args[1], types.int64)
+        amount = context.cast(builder, arguments[1], signature.args[1], kinds.int64)
         data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
         return builder.add(builder.atomic_rmw("add", data, amount, "seq_cst"), amount)
 
     @type_callable(_let_others_run)
     def _(context: Any) -> Any:
-        return lambda: types.int32
+        return lambda: kinds.int32
 
     @lower_builtin(_let_others_run)
     def _(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:

@@ -279,15 +279,13 @@ class ShowdownRules:
     def product(self) -> DealtForm | None:
         """The same as a product; None for games that only a tree can have.
 
-        These are games in which a hand takes moves away, and those of three or more players whose
-        hands are of several cards, not open to all, or the same card.
+        These are games in which a hand takes moves away, those with hands of three or more cards,
+        and those of three or more players whose hands are of several cards, not open to all, or
+        share a card.
         """
-        hands = self.hands
-        few = hands.n_players == 2 or (
-            hands.cards.shape[1] <= 1
-            and hands.weights.all()
-            and (hands.cards.size == 0 or len(np.unique(hands.cards)) == hands.cards.size)
-        )
+        hands, (count, holds) = self.hands, self.hands.cards.shape
+        own = holds == 0 or (holds == 1 and len(np.unique(hands.cards)) == count)
+        few = holds <= 2 if hands.n_players == 2 else own and hands.weights.all()
         return compile_dealt(self) if few and self.allowed is None else None
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from eqbench.errors import UsageError
 from eqbench.model.dealt_form import DealtForm, UnbuiltTree
 from eqbench.model.rational import rational
-from eqbench.model.sequence_form import SequenceForm, compile_sequence_form
+from eqbench.model.sequence_form import SequenceForm, SequenceStructure, compile_sequence_form
 from eqbench.model.tree import GameTree
 from eqbench.model.tree_files import load_form
 from eqbench.model.words import Wording
@@ -21,6 +21,8 @@ from eqbench.text import Displayed
 if TYPE_CHECKING:
     from eqbench.model.interleaved import Interleaved
     from eqbench.model.payoff_model import PayoffModel
+    from eqbench.model.product_kernels import ProductArrays
+    from eqbench.model.products import ProductForm
     from eqbench.model.rank_sums import RankSums
 
 
@@ -76,21 +78,45 @@ class Game(Displayed):
         return self.tree.form if isinstance(self.tree, UnbuiltTree) else None
 
     @cached_property
-    def interleaved(self) -> Interleaved:
-        """The entries of the sequence form as CFR reads them."""
+    def product_form(self) -> ProductForm | None:
+        """What values by products are computed from, if the game is a product."""
+        if self.product is None:
+            return None
+        from eqbench.model.products import ProductForm
+
+        return ProductForm.of(self.product)
+
+    @property
+    def plan_form(self) -> SequenceStructure:
+        """What plans are made of; its `arrays` are those of products where there are such."""
+        return self.product_form or self.sequence_form
+
+    @cached_property
+    def interleaved(self) -> Interleaved | ProductArrays:
+        """The entries of the sequence form as CFR reads them, or what is in place of them."""
         from eqbench.model.interleaved import interleave  # loads Numba, see below
 
+        if self.product_form is not None:
+            return self.product_form.arrays
         return interleave(self.sequence_form)
 
     def payoff_model(self) -> PayoffModel:
         """Values, best responses and derivatives on compiled kernels.
 
-        Three-player Kuhn poker has a model of its own, which needs no sequence form.
+        Three-player Kuhn poker has a model of its own, which needs no sequence form, and so have
+        games whose tree is not built.
         """
         # Loading Numba takes longer than building most games, and listing needs neither.
         from eqbench.model.payoff_model import SequenceFormModel
 
-        return self._rank_sums or SequenceFormModel(self.sequence_form)
+        def by_tree() -> PayoffModel:
+            return self._rank_sums or SequenceFormModel(self.sequence_form)
+
+        if self.product_form is None:
+            return by_tree()
+        from eqbench.model.products import ProductModel
+
+        return ProductModel(self.product_form, by_tree)
 
     @cached_property
     def _rank_sums(self) -> RankSums | None:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.errors import ProfileError
-from eqbench.model.sequence_form import SequenceForm
+from eqbench.model.sequence_form import SequenceForm, SequenceStructure
 from eqbench.model.tree import FloatArray
 
 FLOW_TOLERANCE = 1e-9
@@ -33,7 +33,7 @@ class RealizationPlan:
     weights: FloatArray
 
     @classmethod
-    def of(cls, form: SequenceForm, behavior: NDArray) -> RealizationPlan:
+    def of(cls, form: SequenceStructure, behavior: NDArray) -> RealizationPlan:
         """Plan that plays like the frequencies `behavior`, float64 (A,).
 
         Raises
@@ -47,7 +47,7 @@ class RealizationPlan:
         weights.setflags(write=False)
         return cls(weights)
 
-    def to_behavior(self, form: SequenceForm) -> FloatArray:
+    def to_behavior(self, form: SequenceStructure) -> FloatArray:
         """Frequencies float64 (A,), owned by the caller, that play like this plan.
 
         The frequency of an action is its share in the weights of its information set. Where
@@ -78,7 +78,7 @@ class RealizationPlan:
         return shares(form, weights)
 
 
-def shares(form: SequenceForm, weights: FloatArray) -> FloatArray:
+def shares(form: SequenceStructure, weights: FloatArray) -> FloatArray:
     """Frequencies (A,) that play like weights >= 0 (S,), whose sums are not checked.
 
     Mixtures of profiles that are checked themselves are off by what those were allowed.
@@ -101,7 +101,7 @@ def _check_shape(values: NDArray, size: int, what: str) -> None:
 # -- the kernels in plain NumPy --------------------------------------------------------------------
 
 
-def realization(form: SequenceForm, behavior: NDArray) -> NDArray:
+def realization(form: SequenceStructure, behavior: NDArray) -> NDArray:
     """Realization plans of all players, (S,); of frequencies (A, K) those of K profiles.
 
     They are float64, or Fractions if the frequencies are.
@@ -174,6 +174,6 @@ def _direct_values(form: SequenceForm, reach: FloatArray) -> FloatArray:
     return values
 
 
-def _actions(form: SequenceForm, infoset: int) -> NDArray | slice:
+def _actions(form: SequenceStructure, infoset: int) -> NDArray | slice:
     first, last = form.block_start[infoset], form.block_start[infoset + 1]
     return slice(first - form.n_players, last - form.n_players)

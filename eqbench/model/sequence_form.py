@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,31 +59,19 @@ class FormArrays(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class SequenceForm:
-    """The compiled game that solvers work on.
-
-    Attributes
-    ----------
-    columns : int32 (Z, N)
-        Last sequence of every player, in lexicographic order, no row twice.
-    chance : float64 (Z,)
-        Chance probability of each column.
-    base, slope : float64 (Z, N), slope None without a parameter
-        Chance-weighted payoffs ``base + slope * value``.
-    value : float
-        Value of the payoff parameter, 0 without one.
-    """
+class SequenceStructure:
+    """Which sequences players have; `arrays` is what kernels read of them and their worth."""
 
     n_players: int
     block_start: IntArray
     parent: IntArray
     infoset_start: IntArray
     infoset_player: IntArray
-    columns: IntArray
-    chance: FloatArray
-    base: FloatArray
-    slope: FloatArray | None
-    value: float
+
+    @property
+    def arrays(self) -> Any:
+        """The bundle that the kernels take."""
+        raise NotImplementedError
 
     @property
     def n_infosets(self) -> int:
@@ -97,12 +85,6 @@ class SequenceForm:
     @property
     def n_actions(self) -> int:
         return self.n_sequences - self.n_players
-
-    @cached_property
-    def payoffs(self) -> FloatArray:
-        """Chance-weighted payoffs at the present parameter, float64 (Z, N)."""
-        payoffs = self.base if self.slope is None else self.base + self.slope * self.value
-        return frozen(payoffs)
 
     @cached_property
     def sequence_infoset(self) -> IntArray:
@@ -124,6 +106,35 @@ class SequenceForm:
         matrix[n + np.arange(self.n_infosets), self.parent] = -1
         matrix[n + self.sequence_infoset[n:], np.arange(n, self.n_sequences)] = 1
         return matrix
+
+
+@dataclass(frozen=True, eq=False)
+class SequenceForm(SequenceStructure):
+    """The compiled game that solvers work on.
+
+    Attributes
+    ----------
+    columns : int32 (Z, N)
+        Last sequence of every player, in lexicographic order, no row twice.
+    chance : float64 (Z,)
+        Chance probability of each column.
+    base, slope : float64 (Z, N), slope None without a parameter
+        Chance-weighted payoffs ``base + slope * value``.
+    value : float
+        Value of the payoff parameter, 0 without one.
+    """
+
+    columns: IntArray
+    chance: FloatArray
+    base: FloatArray
+    slope: FloatArray | None
+    value: float
+
+    @cached_property
+    def payoffs(self) -> FloatArray:
+        """Chance-weighted payoffs at the present parameter, float64 (Z, N)."""
+        payoffs = self.base if self.slope is None else self.base + self.slope * self.value
+        return frozen(payoffs)
 
     @cached_property
     def _entries(self) -> tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray]:

@@ -16,14 +16,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from eqbench.model.compiled import has_numba, inlined, kernel, wait_for_all
+from eqbench.model.compiled import has_numba, inlined, kernel, variant, wait_for_all
 from eqbench.model.game import Game
 from eqbench.model.interleaved import Interleaved
 from eqbench.model.kernels import realize, unit_values
 from eqbench.model.payoff_model import PayoffModel
+from eqbench.model.product_kernels import ProductArrays, product_values
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.realization import shares
-from eqbench.model.sequence_form import FormArrays, SequenceForm
+from eqbench.model.sequence_form import FormArrays, SequenceStructure
 from eqbench.model.tree import FloatArray
 from eqbench.solver import Candidate, Claim
 
@@ -31,6 +32,10 @@ from eqbench.solver import Candidate, Claim
 NEGLIGIBLE = 1e-12
 # More arrivals than threads wait for.
 NOBODY_WAITS = 2**62
+# Sequences from which on threads pay where values are sums over products.
+SHAREABLE = 20_000
+# Whether values of a unit's sequences come from several threads; not in trees.
+VALUES_ARE_SHARED = False
 
 
 class CFRRule(NamedTuple):
@@ -165,6 +170,9 @@ def advance(
                 unit = player * entries.parts + part
                 if rule.alternating or step < players:
                     unit_values(entries, unit, state.reach, state.values)
+                    if VALUES_ARE_SHARED and threads > 1 and rule.alternating:
+                        turns += 1
+                        wait_for_all(arrivals, turns * threads)
                 if rule.alternating or step >= players:
                     update_regrets(form, entries, rule, unit, keep_positive, keep_other, state)
                     update_plans(form, entries, unit, weight, state)
@@ -173,10 +181,13 @@ def advance(
                 wait_for_all(arrivals, turns * threads)
 
 
+advance_products = variant(advance, "products", unit_values=product_values, VALUES_ARE_SHARED=True)
+
+
 def advance_with(
     threads: int,
-    form: FormArrays,
-    entries: Interleaved,
+    form: FormArrays | ProductArrays,
+    entries: Interleaved | ProductArrays,
     rule: CFRRule,
     start: int,
     count: int,
@@ -187,11 +198,12 @@ def advance_with(
     The result is the same to the last bit for any number; without Numba it is one.
     """
     arrivals = np.zeros(1, dtype=np.int64)
+    run = advance_products if isinstance(entries, ProductArrays) else advance
     if threads == 1 or not has_numba():
-        advance(form, entries, rule, start, count, state, 0, 1, arrivals)
+        run(form, entries, rule, start, count, state, 0, 1, arrivals)
         return
-    advance.compile(form, entries, rule, start, count, state, 0, threads, arrivals)
-    work = functools.partial(advance, form, entries, rule, start, count, state)
+    run.compile(form, entries, rule, start, count, state, 0, threads, arrivals)
+    work = functools.partial(run, form, entries, rule, start, count, state)
     with ThreadPoolExecutor(threads) as pool:
         try:
             shares = [pool.submit(work, k, threads, arrivals) for k in range(threads)]
@@ -202,7 +214,14 @@ def advance_with(
             share.result()
 
 
-def begin(form: SequenceForm, behavior: FloatArray) -> State:
+def is_shareable(entries: Interleaved | ProductArrays) -> bool:
+    """Whether a game is so large that threads gain more than they wait for each other."""
+    if isinstance(entries, ProductArrays):
+        return entries.block_start[-1] >= SHAREABLE
+    return entries.parts > 1
+
+
+def begin(form: SequenceStructure, behavior: FloatArray) -> State:
     """State before the first iteration, playing `behavior` (A,)."""
     n = form.n_players
     state = State(*(np.zeros(form.n_sequences) for _ in State._fields))
@@ -214,7 +233,7 @@ def begin(form: SequenceForm, behavior: FloatArray) -> State:
 
 def profiles(game: Game, state: State) -> tuple[tuple[FloatArray, Claim], ...]:
     """Frequencies (A,) of the average, uniform where its player has never been, and the iterate."""
-    average = shares(game.sequence_form, state.average)
+    average = shares(game.plan_form, state.average)
     return (average, "average"), (state.behavior[game.tree.n_players :], "iterate")
 
 

@@ -34,7 +34,7 @@ def joint_refusal(game: Game) -> bool | str:
     """True; or why the joint play of this game cannot be kept."""
     if game.tree.is_wide:
         return "joint=true: floats do not resolve the payoffs of this game"
-    if (size := game.sequence_form.n_sequences) > MOST_SEQUENCES:
+    if (size := game.plan_form.n_sequences) > MOST_SEQUENCES:
         return (
             f"joint=true keeps joint play of at most {MOST_SEQUENCES:,} sequences; this game has "
             f"{size:,}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -55,12 +55,17 @@ class RegretMinimizer:
         """Whether all seeds give the same result."""
         return self.start == "uniform"
 
+    @property
+    def by_products(self) -> bool:
+        """Whether large dealt games are solved without their trees."""
+        return not self.joint
+
     def prepare(self, game: Game) -> None:
         """Compile everything that `solve` runs; keeps nothing but the machine code."""
         from . import iteration
 
         rng = np.random.default_rng(0)
-        state = iteration.begin(game.sequence_form, first_profile(game.tree, "uniform", rng))
+        state = iteration.begin(game.plan_form, first_profile(game.tree, "uniform", rng))
         self._advance(game, state, rng, threads=1)(0, 0)
         if self.joint:
             self._joint_play(game).keep(1, state)
@@ -72,7 +77,7 @@ class RegretMinimizer:
 
         joint = self._joint_play(game) if self.joint else None
         model, first = game.payoff_model(), first_profile(game.tree, self.start, rng)
-        state = iteration.begin(game.sequence_form, first)
+        state = iteration.begin(game.plan_form, first)
         advance = self._advance(game, state, rng, monitor.budget.threads)
         repeat(
             monitor,
@@ -187,13 +192,14 @@ class CFR(RegretMinimizer):
     def _advance(self, game: Game, state: State, rng: np.random.Generator, threads: int) -> Advance:
         from eqbench.model.interleaved import interleave
 
-        from .iteration import advance_with
+        from . import iteration
 
-        form = game.sequence_form
-        entries = game.interleaved
-        threads = min(threads, usable_cores()) if entries.parts > 1 else 1
-        if threads > entries.parts:
-            entries = interleave(form, threads)
+        form, entries = game.plan_form.arrays, game.interleaved
+        threads = min(threads, usable_cores()) if iteration.is_shareable(entries) else 1
+        if game.product_form is not None:
+            entries = game.product_form.parted(threads)
+        elif threads > entries.parts:
+            entries = interleave(game.sequence_form, threads)
         exponents = {"plain": (math.inf, math.inf), "clipped": (math.inf, -math.inf)}
         alpha, beta = exponents.get(self.regrets, (self.alpha, self.beta))
         assert alpha is not None
@@ -206,7 +212,7 @@ class CFR(RegretMinimizer):
             alternating=self.alternating,
             **self._weights,
         )
-        work = functools.partial(advance_with, threads, form.arrays, entries, rule)
+        work = functools.partial(iteration.advance_with, threads, form, entries, rule)
         return lambda start, count: work(start, count, state)
 
 
@@ -306,22 +312,28 @@ class MirrorDescent(RegretMinimizer):
                 "use cooling=0, or a temperature > 0"
             )
 
+    @property
+    def by_products(self) -> bool:
+        """Whether large dealt games are solved without their trees; others' entropy needs them."""
+        return self.values != "bidilated"
+
     def _advance(self, game: Game, state: State, rng: np.random.Generator, threads: int) -> Advance:
         from . import mirror
 
-        form, unit = game.sequence_form, game.tree.payoff_range or 1.0
-        chance = np.repeat(form.chance[:, None], form.n_players, axis=1)
+        product = game.product_form if self.by_products else None
+        form, unit = product or game.sequence_form, game.tree.payoff_range or 1.0
         settings = mirror.Mirror(
             form.arrays,
             ("behavioral", "dilated", "bidilated").index(self.values),
             *(self.step / unit, self.slowing, self.temperature * unit, self.cooling),
             *(self._exponent, self.predictive, self.alternating),
-            replace(form, base=chance, slope=None).arrays.weight,
+            mirror.chances(form),
             *(np.zeros(size) for size in (form.n_sequences, form.n_infosets, form.n_sequences)),
         )
         # a logit that is not finite would never change again
         state.regrets[:] = np.log(np.maximum(state.behavior, np.finfo(float).tiny))
-        return lambda start, count: mirror.advance(settings, start, count, state)
+        advance = mirror.advance if product is None else mirror.advance_products
+        return lambda start, count: advance(settings, start, count, state)
 
 
 @dataclass(frozen=True)
@@ -348,6 +360,7 @@ class ExternalSampling(RegretMinimizer):
     start: Literal["uniform", "random"] = "uniform"
 
     deterministic: ClassVar[bool] = False
+    by_products: ClassVar[bool] = False
 
     def _advance(self, game: Game, state: State, rng: np.random.Generator, threads: int) -> Advance:
         from . import sampling

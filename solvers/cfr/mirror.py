@@ -8,10 +8,15 @@ the next frequencies are their softmax.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import replace
+from typing import Any, NamedTuple
 
-from eqbench.model.compiled import exp, inlined, kernel, log
-from eqbench.model.sequence_form import FormArrays
+import numpy as np
+
+from eqbench.model.compiled import exp, inlined, kernel, log, variant
+from eqbench.model.product_kernels import ProductArrays, product_direct_values
+from eqbench.model.products import ProductForm
+from eqbench.model.sequence_form import SequenceForm
 from eqbench.model.tree import FloatArray
 
 from .iteration import State, add_plan
@@ -22,7 +27,7 @@ BEHAVIORAL, DILATED, BIDILATED = range(3)
 class Mirror(NamedTuple):
     """All that the kernels read and change."""
 
-    form: FormArrays
+    form: Any  # FormArrays or ProductArrays
     values: int  # BEHAVIORAL, DILATED or BIDILATED
     # of iteration 1, per payoff unit and in payoff units; iteration t has them times
     # ``t ** -slowing`` and ``t ** -cooling``
@@ -34,7 +39,8 @@ class Mirror(NamedTuple):
     averaging: float
     predictive: bool
     alternating: bool
-    chance: FloatArray  # float64 (E,), chance probability of each entry
+    # float64 (E,), chance probability of each entry; or arrays of products that have it
+    chance: Any
     mass: FloatArray  # float64 (S,), scratch: how much of chance and of the others leads there
     # float64 (I,), negative entropy of the frequencies; 0 in the first iteration
     penalty: FloatArray
@@ -72,6 +78,13 @@ def direct_values(mirror: Mirror, player: int, temperature: float, state: State)
             mass += product * chance[entry]
             value += product * (form.weight[entry] + paid * penalties * chance[entry])
         values[s], masses[s] = value, mass
+
+
+@inlined
+def product_values(mirror: Mirror, player: int, temperature: float, state: State) -> None:
+    """The same from sums over products, without the others' entropy."""
+    product_direct_values(mirror.form, player, state.reach, state.values)
+    product_direct_values(mirror.chance, player, state.reach, mirror.mass)
 
 
 @inlined
@@ -119,3 +132,14 @@ def advance(mirror: Mirror, start: int, count: int, state: State) -> None:
                     add_plan(form, i, weight, state)
                     for s in range(form.block_start[i], form.block_start[i + 1]):
                         path[s] = path[form.parent[i]] + penalty[i]
+
+
+advance_products = variant(advance, "products", direct_values=product_values)
+
+
+def chances(form: SequenceForm | ProductForm) -> FloatArray | ProductArrays:
+    """What stands for the chance probability of each entry."""
+    if isinstance(form, ProductForm):
+        return form.chances
+    chance = np.repeat(form.chance[:, None], form.n_players, axis=1)
+    return replace(form, base=chance, slope=None).arrays.weight

@@ -47,23 +47,28 @@ class FictitiousPlay:
         """Whether all seeds give the same result."""
         return self.start != "random"
 
+    @property
+    def by_products(self) -> bool:
+        """Whether large dealt games are solved without their trees."""
+        return self.start != "maximin"
+
     def prepare(self, game: Game) -> None:
         """Compile everything that `solve` runs; keeps nothing but the machine code."""
         from ..cfr.iteration import CFRRule
-        from .kernels import PlaySums, advance
+        from .kernels import PlaySums, advance_of
 
         if self.start == "maximin":
             from .. import maximin  # noqa: F401
-        form = game.sequence_form
+        form, advance = game.plan_form, advance_of(game)
         state = PlaySums(*np.ones((3, form.n_sequences)))
         advance(form.arrays, CFRRule(0, 0.0, alternating=self.alternating), 0, state)
 
     def solve(self, game: Game, monitor: Monitor, rng: np.random.Generator) -> Termination:
         """Iterate until the budget or the target ends; `rng` only draws random starts."""
         from ..cfr.iteration import NEGLIGIBLE, CFRRule
-        from .kernels import PlaySums, advance
+        from .kernels import PlaySums, advance_of
 
-        form = game.sequence_form
+        form, advance = game.plan_form, advance_of(game)
         negligible = NEGLIGIBLE * game.tree.payoff_range
         rule = CFRRule(averaging=0, negligible=negligible, alternating=self.alternating)
         if self.start == "maximin":

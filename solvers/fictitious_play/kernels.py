@@ -9,8 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from eqbench.model.compiled import inlined, kernel
+from eqbench.model.compiled import Kernel, inlined, kernel, variant
+from eqbench.model.game import Game
 from eqbench.model.kernels import direct_values
+from eqbench.model.product_kernels import product_direct_values
 from eqbench.model.sequence_form import FormArrays
 from eqbench.model.tree import FloatArray
 
@@ -81,3 +83,15 @@ def advance(form: FormArrays, rule: CFRRule, count: int, state: PlaySums) -> Non
         if not rule.alternating:
             for player in range(players):
                 add_response(form, player, state)
+
+
+advance_products = variant(
+    advance,
+    "products",
+    respond=variant(respond, "products", direct_values_inlined=product_direct_values),
+)
+
+
+def advance_of(game: Game) -> Kernel:
+    """The kernel for the arrays of a game."""
+    return advance if game.product_form is None else advance_products
