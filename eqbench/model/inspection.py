@@ -48,7 +48,7 @@ def inspect_profile(game: Game, behavior: NDArray) -> Inspection:
     """Reach and action values of the frequencies `behavior`, float64 (A,)."""
     tree, counterfactual = game.tree, counterfactual_reach(game.tree, behavior)
     values = game.payoff_model().counterfactual_values(behavior)
-    form, row = game.sequence_form, tree.action_infoset
+    form, row = game.plan_form, tree.action_infoset
     weight = np.where(counterfactual > 0, counterfactual, np.nan)[row]
     best = np.maximum.reduceat(values, tree.action_start[:-1]) if tree.n_infosets else values
     return Inspection(
