@@ -240,7 +240,9 @@ def growth(data: Mapping[str, Any]) -> None:
         series = []
         for path, color, look in zip(data["most_nodes"], COLORS, LOOKS, strict=False):
             points = [(n, 1e3 * median(row[path]["iteration_s"])) for n, row in rows if row[path]]
-            series.append(line(*zip(*points, strict=True), color, LABELS[path], **look))
+            series += (
+                [line(*zip(*points, strict=True), color, LABELS[path], **look)] if points else []
+            )
         words = ("cards" if name == "kuhn" else "ranks", "" if panels else "CPU ms an iteration")
         ticks = [n for n, _ in rows]
         settings = {"xscale": "log", "yscale": "log"}

@@ -158,9 +158,9 @@ def in_python(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_trees_products_and_openspiel_do_the_same_work(script, in_python) -> None:
     pytest.importorskip("pyspiel")
-    name = "leduc(players=2,ranks=4)"  # for which OpenSpiel has no name of its own
-    row, *_ = script("products").measured([name], 1, 5, dict.fromkeys(WAYS, 1e5))["rows"]
-    assert row["hands"] == 8
+    name = "kuhn(players=2,cards=4)"  # for which OpenSpiel has no name of its own
+    (row,) = script("products").measured([name], 1, 5, dict.fromkeys(WAYS, 1e5))["rows"]
+    assert (row["nodes"], row["hands"]) == (109, 4)
     first, *others = (row[path]["nash_conv"] for path in WAYS)
     assert others == pytest.approx([first] * 2, abs=1e-10)
     assert all(len(row[path]["iteration_s"]) == 1 for path in WAYS)
