@@ -87,14 +87,17 @@ def on_path(name: str, path: str, repetitions: int, compared: int) -> dict[str, 
     before, start = peak_bytes(), time.process_time()
     game, solver = game_on(path, name), load_solver(spec)
     solver.prepare(game)
-    solved(solver, game, iterations=1)
-    setup_s, count = time.process_time() - start, 1
-    while count < MOST and solved(solver, game, iterations=count).monitor.cpu_s < REPETITION_S:
+    first_s = solved(solver, game, iterations=1).monitor.cpu_s  # fixed costs too
+    setup_s, count = time.process_time() - start, 2
+    while (
+        count < MOST
+        and solved(solver, game, iterations=count).monitor.cpu_s - first_s < REPETITION_S
+    ):
         count *= 4
     iteration_s = []
     for _ in range(repetitions):
-        both = [solved(solver, game, iterations=n).monitor.cpu_s for n in (count, 1)]
-        iteration_s.append((both[0] - both[1]) / (count - 1) if count > 1 else both[0])
+        first_s, all_s = (solved(solver, game, iterations=n).monitor.cpu_s for n in (1, count))
+        iteration_s.append((all_s - first_s) / (count - 1))
     found = {"setup_s": setup_s, "iteration_s": iteration_s}
     found |= {"python_bytes": before, "peak_bytes": peak_bytes(), "nash_conv": None}
     if compared * median(iteration_s) < PATIENCE_S:
