@@ -60,6 +60,9 @@ def pytest_collection_finish() -> None:
 # What `latest` means to whoever runs the tests stays as it is.
 os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="eqbench-state-")
 
+# What processes under test print is buffered, as with most users.
+os.environ.pop("PYTHONUNBUFFERED", None)
+
 # Hundreds of processes are started, and each would compile the package anew. A mutant may have the
 # size and the second of the whole module, by which compiled files are known.
 if "EQBENCH_MUTANT" not in os.environ:
