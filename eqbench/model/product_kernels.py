@@ -159,33 +159,36 @@ def _sums_of_one(form, board, rivals, rows):
 @kernel
 def _sums_by_card(form, board, rivals, rows, per_card):
     """Sums over hands of one opponent, rows[0], into rows 1 and 2, where hands have some cards."""
-    total, holds = 0.0, form.cards.shape[2]
+    # arrays of their own: to hand a form to a function counts references to all of its arrays
+    starts, cards, twin = form.level_start[board], form.cards[board], form.twin[board]
+    weight, by_all, won, twins = rows[0], rows[1], rows[2], rows[3]
+    size, holds, total = form.size[board], cards.shape[1], 0.0
     per_card[:] = 0.0
-    for h in range(form.size[board]):
-        rows[3, h] = 0.0  # sums over twins
+    twins[:] = 0.0  # sums over hands with the same cards
     for level in range(form.levels[board]):
-        first = form.level_start[board, level]
-        last = form.level_start[board, level + np.uint32(1)]
+        first, last = starts[level], starts[level + np.uint32(1)]
+        if rivals > 0:
+            for h in range(first, last):
+                won[h] = 0.5 * _without(cards, twin, h, total, per_card, twins)
         for h in range(first, last):
-            rows[2, h] = 0.5 * _without(form, board, h, total, per_card, rows)
-        for h in range(first, last):
-            total += rows[0, h]
-            rows[3, form.twin[board, h]] += rows[0, h]
+            total += weight[h]
+            twins[twin[h]] += weight[h]
             for k in range(holds):
-                per_card[form.cards[board, h, k]] += rows[0, h]
-        for h in range(first, last):
-            rows[2, h] += 0.5 * _without(form, board, h, total, per_card, rows)
-    for h in range(form.size[board]):
-        rows[1, h] = _without(form, board, h, total, per_card, rows)
+                per_card[cards[h, k]] += weight[h]
+        if rivals > 0:
+            for h in range(first, last):
+                won[h] += 0.5 * _without(cards, twin, h, total, per_card, twins)
+    for h in range(size):
+        by_all[h] = _without(cards, twin, h, total, per_card, twins)
 
 
 @inlined
-def _without(form, board, h, total, per_card, rows):
+def _without(cards, twin, h, total, per_card, twins):
     """What is left of a sum without the hands that have a card of hand h."""
-    for k in range(form.cards.shape[2]):
-        total -= per_card[form.cards[board, h, k]]
-    if form.cards.shape[2] == 2:
-        total += rows[3, form.twin[board, h]]
+    for k in range(cards.shape[1]):
+        total -= per_card[cards[h, k]]
+    if cards.shape[1] == 2:
+        total += twins[twin[h]]
     return total
 
 
