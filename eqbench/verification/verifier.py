@@ -360,6 +360,13 @@ def refutation(
     return None
 
 
+def means_of_measuring(tree: GameTree) -> dict[str, str]:
+    """What figures rest on, if not on the tree: a sentence under the key `means`."""
+    if not isinstance(tree, UnbuiltTree):
+        return {}
+    return {"means": f"Measured by products; the tree of {tree.n_nodes:,} nodes is not built."}
+
+
 def beyond_floats(tree: GameTree) -> str:
     """Continuation of a reason for a wide game: the arithmetic of the solver; otherwise empty."""
     if not tree.is_wide:
