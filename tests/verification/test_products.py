@@ -27,7 +27,14 @@ from eqbench.model.dealt_form import (
 from eqbench.model.profile import BehaviorProfile, random_profile
 from eqbench.model.tree import CHANCE, GameTree
 from eqbench.registry import Registry
-from eqbench.verification import Verification, Verifier, certify, products, verify_exactly
+from eqbench.verification import (
+    Verification,
+    Verifier,
+    certify,
+    means_of_measuring,
+    products,
+    verify_exactly,
+)
 from eqbench.verification.products import ProductSweep
 
 
