@@ -129,7 +129,8 @@ class Hands:
         Raises
         ------
         GameFormatError
-            If there are more than two million; this is known before any is listed.
+            If there are more than two million, or their weights are beyond 64 bits; this is known
+            before any is listed.
         """
         check_deals(
             self.total(count=True), f"{len(self.labels)} hands for {self.n_players} players"
