@@ -107,7 +107,7 @@ def verify(request: VerifyRequest) -> int:
     from eqbench.report.profile_view import figures_table
     from eqbench.report.rows import Report
     from eqbench.verdict import judge_measured, stored
-    from eqbench.verification import DEFAULT_TOLERANCE, verify_exactly
+    from eqbench.verification import DEFAULT_TOLERANCE, means_of_measuring, verify_exactly
     from eqbench.verification import verify as measure
 
     loaded, data = _game_and_profile(request)
@@ -128,6 +128,7 @@ def verify(request: VerifyRequest) -> int:
         **_figures(measured, float),
         "resolved": measured.resolved,
         "error": measured.error,
+        **means_of_measuring(tree),
         "identity": None if identity is None else identity.to_json(),
         **dict.fromkeys(("credible", "kind")),
         **stored(judgments),

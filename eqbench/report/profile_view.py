@@ -26,7 +26,7 @@ from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import StoredRun
 from eqbench.text import grouped, printable, seconds, shortened, small
 from eqbench.verdict import credible_text
-from eqbench.verification import DEFAULT_TOLERANCE, UNRESOLVED
+from eqbench.verification import DEFAULT_TOLERANCE, UNRESOLVED, means_of_measuring
 
 SCHEMA = "eqbench.show/1"
 MOST_SETS = 400
@@ -64,6 +64,7 @@ def play_facts(game: Game, profile: BehaviorProfile) -> dict[str, Any]:
         "players": list(tree.players),
         "payoff_range": tree.payoff_range,
         "payoff_scale": tree.payoff_scale,
+        **means_of_measuring(tree),
         "information_sets": sets,
         "szafron": _szafron_grid(sets) if is_szafrons else None,
     }
@@ -100,7 +101,8 @@ def profile_report(
         return Report((head,))
     is_equilibrium = found["max_regret"] <= DEFAULT_TOLERANCE * facts["payoff_scale"]
     players = facts["players"]
-    figures = figures_table(players, found, is_equilibrium=is_equilibrium, wording=wording)
+    shown = found | {"means": facts.get("means")}
+    figures = figures_table(players, shown, is_equilibrium=is_equilibrium, wording=wording)
     key = filter(None, [key_line(wording)])
     hands = _hand_tables(sets, wording)
     if hands and not show_all:
@@ -143,6 +145,7 @@ def figures_table(
             notes.append("Long fractions are printed by --json.")
     elif any(0 < abs(regret) < ROUNDING for regret in found["regrets"]):
         notes.append("Regrets around 1e-16 are rounding; eqbench verify --exact tells.")
+    notes += filter(None, [found.get("means")])
     columns = [Column(title, **own) for title, own in _DATA["figures"].items() if title in sides]
     values = zip_longest(*(sides[column.title] for column in columns))
     rows = tuple(Row.of(columns, row) for row in values)

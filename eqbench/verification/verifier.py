@@ -259,7 +259,8 @@ class Allowance:
         most = min(MOST_DIGITS, self.left // _terms(tree))
         if most < 1:
             return False
-        digits = _digits(tree, rules, exact, most)
+        known = None if isinstance(tree, UnbuiltTree) else rules()
+        digits = _digits(tree, known, exact, most)
         if digits is None:
             return False
         self.left -= _terms(tree) * max(digits, CHARGED_DIGITS)
@@ -301,7 +302,7 @@ def _terms(tree: GameTree) -> int:
 
 
 def _digits(
-    tree: GameTree, rules: Callable[[], ExactRules], exact: Sequence[Fraction], most: int
+    tree: GameTree, rules: ExactRules | None, exact: Sequence[Fraction], most: int
 ) -> int | None:
     """Bound from above on the digits of an integer of exact mode; None if it exceeds `most`.
 
@@ -312,10 +313,10 @@ def _digits(
     if isinstance(tree, UnbuiltTree):
         movers, bits = integer_parts(tree.form)
     else:
+        assert rules is not None
         movers = [set(np.unique(tree.player[level]).tolist()) for level in tree.levels]
-        known = rules()
-        bits = largest_integer(known.payoffs).bit_length() + known.payoff_denominator.bit_length()
-        bits += sum(CHANCE in here for here in movers) * known.chance_denominator.bit_length()
+        bits = largest_integer(rules.payoffs).bit_length() + rules.payoff_denominator.bit_length()
+        bits += sum(CHANCE in here for here in movers) * rules.chance_denominator.bit_length()
     for player in range(tree.n_players):
         moves = sum(player in here for here in movers)
         own = tree.infosets_of(player)
@@ -358,6 +359,13 @@ def refutation(
     if claimed_regret is not None and claimed_regret < max_regret - (CLAIMED_REGRET_SLACK * scale):
         return f"claimed max regret {claimed_regret:.3g}, measured {max_regret:.3g}"
     return None
+
+
+def means_of_measuring(tree: GameTree) -> dict[str, str]:
+    """What figures rest on, if not on the tree: a sentence under the key `means`."""
+    if not isinstance(tree, UnbuiltTree):
+        return {}
+    return {"means": f"Measured by products; the tree of {tree.n_nodes:,} nodes is not built."}
 
 
 def beyond_floats(tree: GameTree) -> str:

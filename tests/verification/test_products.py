@@ -27,7 +27,14 @@ from eqbench.model.dealt_form import (
 from eqbench.model.profile import BehaviorProfile, random_profile
 from eqbench.model.tree import CHANCE, GameTree
 from eqbench.registry import Registry
-from eqbench.verification import Verification, Verifier, certify, products, verify_exactly
+from eqbench.verification import (
+    Verification,
+    Verifier,
+    certify,
+    means_of_measuring,
+    products,
+    verify_exactly,
+)
 from eqbench.verification.products import ProductSweep
 
 
@@ -324,6 +331,8 @@ def test_large_game_is_certified_by_no_fractions_and_measured_without_its_tree()
     measured = Verifier(tree).verify(profile)
     assert abs(sum(measured.payoffs)) < 1e-12
     assert 0 < measured.error < 1e-9
+    assert f"{tree.n_nodes:,} nodes is not built" in means_of_measuring(tree)["means"]
+    assert means_of_measuring(eqbench.load_game("kuhn2").tree) == {}
     assert "built" not in tree.__dict__
 
 
