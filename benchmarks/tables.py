@@ -247,6 +247,38 @@ def large_games(data: Record) -> Shown:
     return facts, rows
 
 
+def products(data: Record) -> Shown:
+    paths = list(data.most_nodes)
+
+    def each(row: Record, layout: str, value: Callable[[Record], float | None]) -> str:
+        found = [row[path] and value(row[path]) for path in paths]
+        return " | ".join(dash(number, layout) for number in found)
+
+    iterations, compared, ratios = [], [], {}
+    for row in data.rows:
+        ms = [row[path] and 1e3 * median(row[path].iteration_s) for path in paths]
+        cells = [dash(each and two_digits(each)) for each in ms]
+        if ms[0]:
+            ratios[row.game] = ms[0] / ms[1]
+        cells.insert(2, f"{rounded(ratios[row.game])}×" if ms[0] else "–")
+        own = each(row, ",.0f", lambda found: (found.peak_bytes - found.python_bytes) / MIB)
+        name = f"`{row.game}`"
+        sizes = f"{row.nodes:,} | {row.public:,} | {row.hands}"
+        iterations.append(f"{name} | {sizes} | {' | '.join(cells)} | {own}")
+        compared.append(f"{name} | {each(row, '.10e', lambda found: found.nash_conv)}")
+    peers = {row.game: row for row in data.peer}
+    solved = [
+        f"`{row.game}` | {row.nodes:,} | {row.infosets:,} | {row.nash_conv / row.pot:.1e}"
+        f" | {row.iterations:,} | {row.setup_s:.1f} | {row.solve_s:.1f} | {row.verify_s:.1f}"
+        f" | {row.peak_bytes / MIB:,.0f} | {row.payoffs[0]:.4f} | "
+        + (f"{peer.iterations:,} | {peer.solve_s:.1f} | {peer.payoff:.4f}" if peer else "– | – | –")
+        for row in data.large
+        for peer in [peers.get(row.game)]
+    ]
+    largest = {"products_ratio_most": f"{max(ratios.values()):,.0f}"}
+    return largest, iterations, compared, solved
+
+
 def large_verifier(data: Record) -> Shown:
     rows = []
     for row in data.rows:

@@ -263,7 +263,9 @@ class Registry:
         form = rules.product()
         if form is None:
             return None
-        tree = promised(form, max_nodes(), lambda: cached_game(spec, rules.tree))
+        depends_on = getattr(instance, "cache_key", str)()
+        key = f"{spec} {depends_on}" if depends_on else ""
+        tree = promised(form, max_nodes(), lambda: cached_game(spec, rules.tree, key=key))
         return None if tree is None else Game(spec, tree, **self._words(instance))
 
     def _words(self, game: Any) -> dict[str, Any]:

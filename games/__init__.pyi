@@ -19,4 +19,5 @@ from eqbench.games.liars_dice import LiarsDice as LiarsDice
 from eqbench.games.locked import Locked as Locked
 from eqbench.games.openspiel import OpenSpielGame as OpenSpielGame
 from eqbench.games.random_tree import RandomTree as RandomTree
+from eqbench.games.river import River as River
 from eqbench.games.strategic import Matrix as Matrix

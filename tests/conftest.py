@@ -40,14 +40,28 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if collection_path in _long() else None
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with what takes longest, or one process would be busy with it alone at the end."""
+    places = _long()
+
+    @functools.cache
+    def turn(file: Path) -> int:
+        return min(places.get(place, len(places)) for place in (file, *file.parents))
+
+    items.sort(key=lambda item: turn(item.path))
+
+
 @functools.cache
-def _long() -> frozenset[Path]:
-    """Files and folders of tests that take long; a name that leads nowhere is refused."""
+def _long() -> dict[Path, int]:
+    """Files and folders of tests that take long, with their places in the list.
+
+    A name that leads nowhere is refused.
+    """
     listed = LONG.read_text(encoding="utf-8").splitlines()
-    places = {LONG.parent / line for line in listed if line and not line.startswith("#")}
+    places = [LONG.parent / line for line in listed if line and not line.startswith("#")]
     if missing := sorted(place for place in places if not place.exists()):
         raise pytest.UsageError(f"{LONG} lists what is not there: {missing[0]}")
-    return frozenset(places)
+    return {place: at for at, place in enumerate(places)}
 
 
 def pytest_collection_finish() -> None:
@@ -59,6 +73,9 @@ def pytest_collection_finish() -> None:
 
 # What `latest` means to whoever runs the tests stays as it is.
 os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="eqbench-state-")
+
+# What processes under test print is buffered, as with most users.
+os.environ.pop("PYTHONUNBUFFERED", None)
 
 # Hundreds of processes are started, and each would compile the package anew. A mutant may have the
 # size and the second of the whole module, by which compiled files are known.

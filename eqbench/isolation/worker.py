@@ -31,20 +31,28 @@ def main(frames: int) -> NoReturn:
     jobs = importlib.import_module(JOBS)
     from eqbench.isolation.messages import write_frame
 
-    jobs.perform(job, lambda frame: write_frame(frames, frame), in_worker=True)
+    try:
+        jobs.perform(job, lambda frame: write_frame(frames, frame), in_worker=True)
+    finally:  # the reason why a process ends comes after what it has printed
+        _flush()
     leave(0)
 
 
 def leave(code: int) -> NoReturn:
     """End this process at once; taking down Numba and the interpreter takes long."""
+    _flush()
+    os._exit(code)
+
+
+def _flush() -> None:
+    """Write what Python and native code have printed."""
     import ctypes
 
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(Exception):  # a solver may have closed or replaced them
             stream.flush()
-    # what native code has printed; on Windows None names no library
+    # on Windows None names no library
     ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None).fflush(None)
-    os._exit(code)
 
 
 if __name__ == "__main__":

@@ -129,7 +129,8 @@ class Hands:
         Raises
         ------
         GameFormatError
-            If there are more than two million; this is known before any is listed.
+            If there are more than two million, or their weights are beyond 64 bits; this is known
+            before any is listed.
         """
         check_deals(
             self.total(count=True), f"{len(self.labels)} hands for {self.n_players} players"
@@ -489,7 +490,8 @@ def compile_dealt(rules: ShowdownRules) -> DealtForm:
     Raises
     ------
     GameFormatError
-        If no deal is possible, or a pot cannot be shared.
+        If no deal is possible, an ending is none, or the same public cards make hands worth
+        something else after other moves.
     """
     hands, players = rules.hands, rules.hands.n_players
     histories, parent, move, board, chance = [""], [-1], [-1], [0], [1]
@@ -505,8 +507,15 @@ def compile_dealt(rules: ShowdownRules) -> DealtForm:
         if turn is None:
             end = rules.settle(history)
             endings.append((v, end))
-            if len(end.contending) > 1 and board[v] not in strength:
-                strength[board[v]] = np.asarray(rules.strength(history), dtype=np.int64)
+            if not 0 < len(set(end.contending)) == len(end.contending) <= len(end.paid) == players:
+                raise GameFormatError(f"after {history!r} play cannot end as {end}")
+            if len(end.contending) > 1:
+                worth = np.asarray(rules.strength(history), dtype=np.int64)
+                if not np.array_equal(strength.setdefault(board[v], worth), worth):
+                    raise GameFormatError(
+                        f"after {history!r} hands are worth something else than after other moves "
+                        "and the same public cards; make strength a function of these cards"
+                    )
             continue
         for k, name in enumerate(moves[v]):
             histories.append(rules.after(history, name))

@@ -5,6 +5,7 @@ Symbols: M nodes, N players, I information sets, A actions.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.errors import UsageError, known_labels
+from eqbench.model.dealt_form import DealtForm, Hands, UnbuiltTree
 from eqbench.model.game import Game
 from eqbench.model.realization import RealizationPlan
-from eqbench.model.tree import TERMINAL, FloatArray, GameTree
+from eqbench.model.tree import CHANCE, TERMINAL, FloatArray, GameTree
 from eqbench.model.words import Wording
 
 
@@ -46,7 +48,7 @@ def inspect_profile(game: Game, behavior: NDArray) -> Inspection:
     """Reach and action values of the frequencies `behavior`, float64 (A,)."""
     tree, counterfactual = game.tree, counterfactual_reach(game.tree, behavior)
     values = game.payoff_model().counterfactual_values(behavior)
-    form, row = game.sequence_form, tree.action_infoset
+    form, row = game.plan_form, tree.action_infoset
     weight = np.where(counterfactual > 0, counterfactual, np.nan)[row]
     best = np.maximum.reduceat(values, tree.action_start[:-1]) if tree.n_infosets else values
     return Inspection(
@@ -82,6 +84,8 @@ def infosets_as_played(game: Game, behavior: NDArray) -> list[dict[str, Any]]:
 
 def infoset_reach(tree: GameTree, behavior: NDArray, but: int = -1) -> FloatArray:
     """Reach of all information sets, where the moves of player `but` count as certain; (I,)."""
+    if isinstance(tree, UnbuiltTree):
+        return _reach_by_products(tree.form, behavior, but)
     reach = tree.chance_probability.copy()
     made = tree.incoming >= 0
     if but >= 0:
@@ -89,6 +93,42 @@ def infoset_reach(tree: GameTree, behavior: NDArray, but: int = -1) -> FloatArra
     reach[made] = behavior[tree.incoming[made]]
     reach, inside = tree.along_paths(reach), tree.infoset >= 0
     return np.bincount(tree.infoset[inside], reach[inside], tree.n_infosets).astype(np.float64)
+
+
+def _reach_by_products(form: DealtForm, behavior: NDArray, but: int) -> FloatArray:
+    """What `infoset_reach` returns, from sums over the hands that the others may have."""
+    hands, players = form.hands, range(form.n_players)
+    plans = np.ones((len(form.parent), *hands.weights.shape))
+    reach = np.zeros(form.n_infosets)
+    for v, u in enumerate(form.parent.tolist()):
+        if v:
+            plans[v] = plans[u]
+        if v and form.player[u] not in (CHANCE, but):
+            place = form.place[form.board[u], form.player[u]]
+            actions = form.action_start[form.first_infoset[u] + place[place >= 0]] + form.move[v]
+            plans[v, form.player[u], place >= 0] *= behavior[actions]
+        if form.player[v] >= 0:
+            own, place = int(form.player[v]), form.place[form.board[v], form.player[v]]
+            likely = plans[v] * hands.weights * form.possible[form.board[v]]
+            others = _together(hands, [likely[p] for p in players if p != own])
+            values = (likely[own] * others)[place >= 0] / (form.deal_weight * int(form.chance[v]))
+            reach[form.first_infoset[v] + place[place >= 0]] = values
+    return reach
+
+
+def _together(hands: Hands, likely: Sequence[NDArray]) -> NDArray:
+    """Of each hand (H,), the sum over hands of others that go with it of products of `likely`."""
+    if hands.cards.shape[1] == 0:
+        return np.prod([each.sum() for each in likely]) * np.ones(len(hands.labels))
+    if len(likely) == 1:
+        return ~hands.conflicts @ likely[0]
+    # single cards: the first of the others has a card of its own, or that of a later one, which
+    # is then taken off
+    first, *rest = likely
+    found = (first.sum() - first) * _together(hands, rest)
+    for k in range(len(rest)):
+        found -= _together(hands, [each * first if j == k else each for j, each in enumerate(rest)])
+    return found
 
 
 def counterfactual_reach(tree: GameTree, behavior: NDArray) -> FloatArray:

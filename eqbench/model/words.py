@@ -32,6 +32,8 @@ class Wording:
     verbs : what a player does who takes an action, for example ``bets``
     key : what the words mean, for a line next to where they first stand
     others : words, with {} in place of the label, for what `private` does not have
+    grid : row and column of hands of two cards in a grid of 13 x 13, by how labels call them: the
+        aces first, pairs on the diagonal and suited hands above it; empty if hands are no such
     """
 
     private: Mapping[str, str] = field(default_factory=dict)
@@ -41,6 +43,7 @@ class Wording:
     verbs: Mapping[str, str] = field(default_factory=dict)
     key: str = ""
     others: str = ""
+    grid: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     @cached_property
     def _rounds(self) -> re.Pattern[str]:

@@ -1,7 +1,8 @@
 """What one or two profiles play, as a picture: a grid of situations and cards, or a table of sets.
 
 Every cell is an information set with a bar, divided among its actions. Games that declare what
-their labels mean have a column for each card; of other games each row is an information set.
+their labels mean have a column for each card; of other games each row is an information set. Many
+hands of two cards are put together by kinds such as ``AKs``, in the usual grid of 13 x 13.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import struct
 import textwrap
 import zlib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from heapq import nlargest
@@ -31,13 +33,18 @@ from eqbench.verification import Verifier
 
 MOST_ROWS = 40
 MOST_COLUMNS = 16
+MOST_GRIDS = 6  # of 13 x 13
 SPARSE = 3  # cells of a grid for each information set, above which these have rows of their own
 DIFFERENT = 5e-4  # up to which two frequencies are the same to who reads three decimals
+HAND_RANKS = "AKQJT98765432"
 FORMATS = (".svg", ".png", ".pdf")
 _LONGEST = {"title": 120, "words": 52, "action": 16, "column": 10, "cell": 46}  # characters
 _FONT = 12.0
-_GRID_CELL, _TABLE_CELL, _GAP, _MARGIN = 66.0, 250.0, 26.0, 16.0
+_GRID_CELL, _HAND_CELL, _TABLE_CELL, _GAP, _MARGIN = 66.0, 46.0, 250.0, 26.0, 16.0
 _MEASURES = {"MARGIN": _MARGIN, "ROW": 36.0, "LINE": 17.0, "BAR": 10.0, "PAD": 5.0}
+
+
+InfosetKey = tuple[int, str, tuple[str, ...]]  # player, label and actions
 
 
 @dataclass(frozen=True)
@@ -50,11 +57,54 @@ class Block:
     columns : what players hold, such as cards; one empty text if rows are information sets
     rows : of each the situation in words, its actions, and the information set in each column, -1
         where there is none
+    title : the situation of a grid of hands, which has no words in its rows; else empty
     """
 
     player: int
     columns: tuple[str, ...]
     rows: tuple[tuple[str, tuple[str, ...], tuple[int, ...]], ...]
+    title: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class HandGrids:
+    """Information sets of a game with many hands of two cards, put together by kinds of hands.
+
+    Attributes
+    ----------
+    sets : player, label such as ``AKs:K B50`` and actions of each situation with a kind
+    place : int (I,)
+        Which of these each information set belongs to.
+    sizes : int (I,)
+        Its number of actions.
+    blocks : a grid of 13 x 13 for each situation, -1 where a player has no such hand
+    """
+
+    sets: tuple[InfosetKey, ...]
+    place: NDArray[np.intp]
+    sizes: NDArray[np.intp]
+    blocks: tuple[Block, ...]
+
+    @property
+    def start(self) -> NDArray[np.intp]:
+        """First action of each of `sets`, and their number."""
+        return np.cumsum([0, *(len(actions) for *_, actions in self.sets)])
+
+    def averages(
+        self, values: NDArray[np.float64], reach: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Frequencies of actions and reach of `sets`, from those of information sets.
+
+        A hand counts as much as it is likely there; all count alike where play never gets.
+        """
+        total = np.bincount(self.place, reach)
+        never = np.bincount(self.place)[self.place]
+        safe = np.where(total > 0, total, 1.0)[self.place]
+        weight = np.where(total[self.place] > 0, reach / safe, 1 / never)
+        first = np.repeat(np.cumsum(self.sizes) - self.sizes, self.sizes)
+        action = np.repeat(self.start[self.place], self.sizes) + np.arange(len(first)) - first
+        averages = np.bincount(action, np.repeat(weight, self.sizes) * values)
+        return averages.astype(np.float64), total.astype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,10 +147,58 @@ def blocks(sets: Sequence[tuple[int, str, Sequence[str]]], wording: Wording | No
     return found
 
 
+def hand_grids(sets: Sequence[InfosetKey], wording: Wording | None) -> HandGrids | None:
+    """Grids of kinds of hands; None if no player has many hands of two cards."""
+    if wording is None or not wording.grid:
+        return None
+    held = [(player, label.partition(":")[0]) for player, label, _ in sets]
+    if not all(hand in wording.grid for _, hand in held):
+        return None
+    if max(Counter(player for player, _ in set(held)).values(), default=0) <= MOST_COLUMNS:
+        return None
+    kinds: dict[InfosetKey, int] = {}
+    grids: dict[InfosetKey, NDArray[np.intp]] = {}
+    of_set = []
+    for (player, label, actions), (_, hand) in zip(sets, held, strict=True):
+        row, column = wording.grid[hand]
+        history = label.partition(":")[2]
+        kind = player, f"{kind_of_hand(row, column)}:{history}", actions
+        of_set.append(kinds.setdefault(kind, len(kinds)))
+        grid = grids.setdefault((player, history, actions), np.full((13, 13), -1))
+        grid[row, column] = of_set[-1]
+    blocks = tuple(
+        Block(
+            player,
+            tuple(HAND_RANKS),
+            tuple(
+                (rank, actions, tuple(row))
+                for rank, row in zip(HAND_RANKS, grid.tolist(), strict=True)
+            ),
+            wording.history(history) or history,
+        )
+        for (player, history, actions), grid in grids.items()
+    )
+    sizes = np.array([len(actions) for *_, actions in sets])
+    return HandGrids(tuple(kinds), np.array(of_set), sizes, blocks)
+
+
+def kind_of_hand(row: int, column: int) -> str:
+    """Name of a cell of the grid: ``AA``, above the diagonal ``AKs``, below it ``AKo``."""
+    high, low = HAND_RANKS[min(row, column)], HAND_RANKS[max(row, column)]
+    return high + low + ("" if row == column else "s" if row < column else "o")
+
+
 def most_reached(
     grids: Sequence[Block], reach: NDArray[np.float64], most: int
 ) -> tuple[list[Block], int]:
-    """The rows that are reached most, in their order, and how many others there are."""
+    """The rows that are reached most, in their order, and how many others there are.
+
+    Of grids of hands it is up to six whole ones.
+    """
+    if any(block.title for block in grids):
+        sums = [sum(reach[at] for *_, own in b.rows for at in own if at >= 0) for b in grids]
+        kept = sorted(nlargest(MOST_GRIDS, range(len(grids)), key=sums.__getitem__))
+        return [grids[k] for k in kept], len(grids) - len(kept)
     rows = [(b, row) for b, block in enumerate(grids) for row in block.rows]
     best = [max(reach[at] for at in places if at >= 0) for _, (*_, places) in rows]
     kept = sorted(nlargest(most, range(len(rows)), key=best.__getitem__))
@@ -113,7 +211,7 @@ def most_reached(
     return shown, len(rows) - len(kept)
 
 
-def sets_of(game: Game) -> list[tuple[int, str, tuple[str, ...]]]:
+def sets_of(game: Game) -> list[InfosetKey]:
     """Player, label and actions of each information set of a game."""
     tree = game.tree
     owners = tree.infoset_player.tolist()
@@ -129,22 +227,30 @@ def draw_profiles(
     differ by more than 0.0005 are framed. Of many rows the `most` reached ones are drawn. Payoffs
     are measured.
     """
-    tree, verifier = game.tree, Verifier(game.tree)
-    reaches = [infoset_reach(tree, each.profile.probabilities) for each in shown]
-    grids, left_out = most_reached(
-        blocks(sets_of(game), game.wording), np.max(reaches, axis=0), most
-    )
-    is_different = np.zeros(tree.n_infosets, dtype=bool)
-    if len(shown) > 1 and tree.n_infosets:
-        gap = np.ptp([each.profile.probabilities for each in shown], axis=0)
-        is_different = np.maximum.reduceat(gap, tree.action_start[:-1]) > DIFFERENT
+    tree, verifier, sets = game.tree, Verifier(game.tree), sets_of(game)
+    hands, start = hand_grids(sets, game.wording), tree.action_start
+    plays = []
+    for each in shown:
+        values, reach = each.profile.probabilities, infoset_reach(tree, each.profile.probabilities)
+        if hands:
+            plays.append(_Side(hands.sets, hands.start, *hands.averages(values, reach)))
+        else:
+            known = each.profile.exact or values.tolist()
+            plays.append(_Side(sets, start, values, reach, known, each.credible))
+    grids = hands.blocks if hands else blocks(sets, game.wording)
+    grids, left_out = most_reached(grids, np.max([own.reach for own in plays], axis=0), most)
+    is_different = np.zeros(len(plays[0].sets), dtype=bool)
+    if len(shown) > 1 and len(is_different):
+        gap = np.ptp([own.values for own in plays], axis=0)
+        is_different = np.maximum.reduceat(gap, plays[0].start[:-1]) > DIFFERENT
     cell = max(map(_cell_width, grids), default=_TABLE_CELL)
-    head = max((_head_width(row) for block in grids for row in block.rows), default=0.0)
+    rows = [row for block in grids for row in block.rows if not block.title]
+    head = max(map(_head_width, rows), default=0.0)
     widest = max((len(block.columns) for block in grids), default=1)
     span = max(widest * cell, 190.0) + _GAP
     width = max(head + len(shown) * span, 460.0) + 2 * _MARGIN
     panels = []
-    for side, (each, reach) in enumerate(zip(shown, reaches, strict=True)):
+    for side, (each, own) in enumerate(zip(shown, plays, strict=True)):
         payoffs: Any = verifier.verify(each.profile).payoffs
         paid = [f"{n} {number_text(u)}" for n, u in zip(tree.players, payoffs, strict=True)]
         room = span - _GAP if len(shown) > 1 else width - 2 * _MARGIN
@@ -156,14 +262,17 @@ def draw_profiles(
                 "titles": _lines(_cut(each.title, "title"), room, 1.15),
                 "notes": _lines(f"Payoffs: {', '.join(paid)}", room),
                 "cells": [
-                    [[_cell(tree, each, reach, at, block) for at in places] for *_, places in rows]
-                    for block, rows in ((block, block.rows) for block in grids)
+                    [
+                        [own.cell(at, block, row, column) for column, at in enumerate(places)]
+                        for row, (*_, places) in enumerate(block.rows)
+                    ]
+                    for block in grids
                 ],
             }
         )
     has_marks = any(len(each.credible) for each in shown)
     said = report.read_data("profile")["picture"]
-    notes = [key_line(game.wording), said["bars"]]
+    notes = [key_line(game.wording), said["hands" if hands else "bars"]]
     notes += [said["framed"]] * bool(is_different.any()) + [said["credible"]] * has_marks
     notes += [said["left_out"].format(left_out)] * bool(left_out)
     title = _cut(title or game.spec, "title")
@@ -178,27 +287,52 @@ def draw_profiles(
     return f"{text}\n".encode("ascii", "xmlcharrefreplace").decode()
 
 
-def _cell(tree: Any, each: Shown, reach: NDArray, at: int, block: Block) -> dict[str, Any] | None:
-    """Bar and texts of an information set, None where there is none."""
-    if at < 0:
-        return None
-    own = slice(tree.action_start[at], tree.action_start[at + 1])
-    values = (each.profile.exact or each.profile.probabilities.tolist())[own]
-    actions, texts = tree.infoset_actions[at], [*map(share_text, values)]
-    named = [
-        f"{_cut(action, 'action')} {text}".removesuffix(" 1")
-        for action, text in zip(actions, texts, strict=True)
-        if text != "0"
-    ]
-    in_grid = len(block.columns) > 1
-    numbers = texts[-1] if len(texts) == 2 else " ".join(texts)
-    is_off = bool(reach[at] < NEGLIGIBLE)
-    return {
-        **{"at": at, "shares": [float(value) for value in values], "is_off": is_off},
-        "text": _cut(numbers if in_grid else ", ".join(named), "cell"),
-        "title": f"{tree.infoset_labels[at]}: {', '.join(named)}",
-        "credible": each.credible[at] if is_off and len(each.credible) else None,
-    }
+@dataclass(frozen=True, eq=False)
+class _Side:
+    """What is drawn of a profile: information sets, or kinds of hands, and what is done there.
+
+    Attributes
+    ----------
+    sets : player, label and actions of each
+    start : first action of each
+    values : frequencies of actions
+    reach : of each of `sets`
+    known : frequencies as they are written, unless they are averages
+    credible : as in `Shown`
+    """
+
+    sets: Sequence[InfosetKey]
+    start: NDArray[Any]
+    values: NDArray[np.float64]
+    reach: NDArray[np.float64]
+    known: Sequence[Any] | None = None
+    credible: Sequence[bool] = ()
+
+    def cell(self, at: int, block: Block, row: int, column: int) -> dict[str, Any] | None:
+        """Bar and texts of an information set, of a kind without hands its name; else None."""
+        if at < 0:
+            if not block.title:
+                return None
+            return {"column": column, "at": at, "text": kind_of_hand(row, column)}
+        own, (_, label, actions) = slice(self.start[at], self.start[at + 1]), self.sets[at]
+        values = (self.values.tolist() if self.known is None else self.known)[own]
+        texts = [*map(share_text, values)]
+        named = [
+            f"{_cut(action, 'action')} {text}".removesuffix(" 1")
+            for action, text in zip(actions, texts, strict=True)
+            if text != "0"
+        ]
+        numbers = texts[-1] if len(texts) == 2 else " ".join(texts)
+        if block.title:
+            numbers = kind_of_hand(row, column)
+        is_off = bool(self.reach[at] < NEGLIGIBLE)
+        return {
+            **{"column": column, "at": at},
+            **{"shares": [float(value) for value in values], "is_off": is_off},
+            "text": _cut(numbers if len(block.columns) > 1 else ", ".join(named), "cell"),
+            "title": f"{label}: {', '.join(named)}",
+            "credible": self.credible[at] if is_off and len(self.credible) else None,
+        }
 
 
 def share_text(value: Any) -> str:
@@ -213,6 +347,8 @@ def share_text(value: Any) -> str:
 
 
 def _cell_width(block: Block) -> float:
+    if block.title:
+        return _HAND_CELL
     if len(block.columns) == 1:
         return _TABLE_CELL
     most = max(len(actions) for _, actions, _ in block.rows)

@@ -8,6 +8,8 @@ from itertools import chain, zip_longest
 from operator import itemgetter
 from typing import Any
 
+import numpy as np
+
 from eqbench.errors import counted
 from eqbench.model.game import Game
 from eqbench.model.inspection import infosets_as_played
@@ -15,7 +17,9 @@ from eqbench.model.profile import BehaviorProfile
 from eqbench.model.words import Wording, key_line, place_in_words, situation
 from eqbench.report import filled, read_data
 from eqbench.report.naming import decimal, described, kind_of_match, symbol
+from eqbench.report.profile_picture import HAND_RANKS, hand_grids, most_reached
 from eqbench.report.rows import Column, Report, Row, Table, mebibytes
+from eqbench.report.tree_drawing import NEGLIGIBLE
 from eqbench.report.trials import game_title
 from eqbench.spec import parse_spec
 from eqbench.store.schema import CellRecord
@@ -97,6 +101,10 @@ def profile_report(
     is_equilibrium = found["max_regret"] <= DEFAULT_TOLERANCE * facts["payoff_scale"]
     players = facts["players"]
     figures = figures_table(players, found, is_equilibrium=is_equilibrium, wording=wording)
+    key = filter(None, [key_line(wording)])
+    hands = _hand_tables(sets, wording)
+    if hands and not show_all:
+        return Report((head, figures, *hands), (*key, _DATA["hands"], _DATA["all"]))
     most = len(sets) if show_all else MOST_SETS
     reached = sorted(nlargest(most, range(len(sets)), key=lambda at: sets[at]["reach"]))
     by_player = grouped((sets[at] for at in reached), itemgetter("player"))
@@ -104,8 +112,7 @@ def profile_report(
     grid = [_grid_table(facts["szafron"], wording)] if facts["szafron"] else []
     more = f"These are the {most} most reached of {len(sets):,} information sets; --all prints all."
     notes = (more,) if most < len(sets) else ()
-    key = filter(None, [key_line(wording)])
-    return Report((head, figures, *played, *grid), (*key, _DATA["legend"], *notes))
+    return Report((head, figures, *hands, *played, *grid), (*key, _DATA["legend"], *notes))
 
 
 def figures_table(
@@ -182,6 +189,57 @@ def _sets_table(player: str, sets: Sequence[dict[str, Any]], wording: Wording | 
     shown = [title for title in titles if any(row.values[title] for row in rows)]
     columns = tuple(Column(title, **_DATA["sets"][title]) for title in shown)
     return Table(_label(player), columns, tuple(rows))
+
+
+def _hand_tables(sets: Sequence[dict[str, Any]], wording: Wording | None) -> list[Table]:
+    """Grids of kinds of hands of two cards in the most reached situations, if there are many."""
+    players = list(dict.fromkeys(item["player"] for item in sets))
+    hands = hand_grids(
+        [
+            (
+                players.index(item["player"]),
+                item["label"],
+                tuple(a["action"] for a in item["actions"]),
+            )
+            for item in sets
+        ],
+        wording,
+    )
+    if hands is None:
+        return []
+    frequencies = [action["frequency"] for item in sets for action in item["actions"]]
+    values, reach = hands.averages(
+        np.array(frequencies), np.array([item["reach"] for item in sets])
+    )
+    shown, _ = most_reached(hands.blocks, reach, 0)
+    columns = [Column("", identifies=True), *(Column(rank, "number") for rank in HAND_RANKS)]
+    tables = []
+    for block in shown:
+        (_, (first, *others), _), total = block.rows[0], 0.0
+        sums, rows = np.zeros(1 + len(others)), []
+        for rank, _, places in block.rows:
+            cells = []
+            for at in places:
+                own = values[hands.start[at] : hands.start[at + 1]] if at >= 0 else sums * 0
+                sums, total = sums + own * reach[at] * (at >= 0), total + reach[at] * (at >= 0)
+                text = f"{100 * abs(1 - own[0]):.0f}" if at >= 0 else "·"
+                cells.append(f"({text})" if at >= 0 and reach[at] < NEGLIGIBLE else text)
+            rows.append(Row.of(columns, [rank, *cells]))
+        shares = zip((first, *others), sums / (total or 1), strict=True)
+        overall = ", ".join(
+            f"{shortened(printable(name))} {_number(share)}" for name, share in shares
+        )
+        what = " or ".join(shortened(printable(name)) for name in others) or "nothing else"
+        lines = (f"all hands: {overall}; below in %: {what}",)
+        tables.append(
+            Table(
+                f"{_label(players[block.player])} {block.title}",
+                tuple(columns),
+                tuple(rows),
+                lines=lines,
+            )
+        )
+    return tables
 
 
 def _grid_table(grid: dict[str, list[list[float]]], wording: Wording | None) -> Table:

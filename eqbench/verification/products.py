@@ -305,7 +305,7 @@ class ProductSweep:
 def count_terms(form: DealtForm) -> int:
     """Number of integers that exact mode handles, about."""
     players, hands = form.n_players, len(form.hands.labels)
-    of_others = hands if players == 2 else 4 ** (players - 1) + players << players
+    of_others = hands if players == 2 else 4 ** (players - 1) + (players << players)
     return players * len(form.terminal) * hands * of_others
 
 

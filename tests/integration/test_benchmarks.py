@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+WAYS = ("tree", "product", "openspiel")
 
 
 @pytest.fixture
@@ -144,6 +145,55 @@ def test_cost_of_a_cell_is_measured(script) -> None:
     assert 0 < max(found["private_mib"]) < min(found["recorded_mib"])
     assert set(found["parent_mib"]) == {1, 2}
     assert min(found["own_s"], found["children_s"], found["wall_s"]) > 0
+
+
+# -- Dealt games as products ---------------------------------------------------------------------
+
+
+@pytest.fixture
+def in_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No machine code in the processes that measure; compiling it takes minutes."""
+    monkeypatch.setenv("EQBENCH_KERNELS", "python")
+
+
+def test_trees_products_and_openspiel_do_the_same_work(script, in_python) -> None:
+    pytest.importorskip("pyspiel")
+    name = "kuhn(players=2,cards=4)"  # for which OpenSpiel has no name of its own
+    (row,) = script("products").measured([name], 1, 5, dict.fromkeys(WAYS, 1e5))["rows"]
+    assert (row["nodes"], row["hands"]) == (109, 4)
+    first, *others = (row[path]["nash_conv"] for path in WAYS)
+    assert others == pytest.approx([first] * 2, abs=1e-10)
+    assert all(len(row[path]["iteration_s"]) == 1 for path in WAYS)
+
+
+def test_path_is_left_out_where_the_tree_is_too_large(script, in_python) -> None:
+    most = {"tree": 10, "product": 1e5}
+    (row,) = script("products").measured(["kuhn(players=2,cards=4)"], 1, 1, most)["rows"]
+    assert row["tree"] is None
+    assert row["product"]["nash_conv"] > 0
+
+
+def test_large_game_is_solved_to_its_share_of_the_pot(script) -> None:
+    row = script("products").solved_game("kuhn(players=2,cards=13)", 2, 1e-3)
+    assert row["ended"] == "converged"
+    assert 0 < row["nash_conv"] <= 2e-3
+    assert row["payoffs"][0] == pytest.approx(-5 / 78, abs=2e-3)
+
+
+def test_of_a_peer_the_last_line_counts_and_its_mean_gain_is_half_of_nash_conv(
+    script, tmp_path: Path
+) -> None:
+    peer = tmp_path / "peer.py"
+    peer.write_text(
+        "import sys\n"
+        "print('iteration 50 exploitability 0.3')\n"
+        "print('iteration 100 exploitability', sys.argv[-3], 'of the pot')\n"
+        "print('EV oop 47.5 (net -2.5) total 3 s')\n"
+    )
+    found = script("products").by_peer(f"{sys.executable} {peer}", "river", ["AA"], 100, 1e-3)
+    assert (found["iterations"], found["payoff"]) == (100, -2.5)
+    assert found["solve_s"] > 0
+    assert found["nash_conv"] == 2 * 5e-4
 
 
 # -- Branches ------------------------------------------------------------------------------------

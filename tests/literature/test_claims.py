@@ -12,7 +12,6 @@ import random
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from copy import deepcopy
 from dataclasses import replace
 from fractions import Fraction
 from functools import reduce
@@ -176,22 +175,22 @@ def another(value: Any) -> Any:
 @contextmanager
 def changed(facts: Facts, job: str, document: str, place: tuple[Any, ...]) -> Iterator[None]:
     """Let a job have stored another number at this place."""
-    stored = facts._stored[job]
-    before = getattr(stored, document)
-    after = deepcopy(before)
     *keys, last = place
-    parent = reduce(getitem, keys, after)
-    parent[last] = another(parent[last])
-    setattr(stored, document, after)
+    parent = reduce(getitem, keys, getattr(facts._stored[job], document))
+    before = parent[last]
+    parent[last] = another(before)
     yield
-    setattr(stored, document, before)
+    parent[last] = before
 
 
 def turned(paper: Paper, facts: Facts, claims: list[Claim], before: list[str]) -> bool:
     """Whether some verdict is another one now, or cannot be given."""
     now = Facts(paper, facts._stored)
     try:
-        return before != [verdict_of(claim, now.at(claim.fact)[0], now)[0] for claim in claims]
+        return any(
+            verdict_of(claim, now.at(claim.fact)[0], now)[0] != verdict
+            for claim, verdict in zip(claims, before, strict=True)
+        )
     except (UsageError, ArithmeticError, LookupError, ValueError):
         return True
 

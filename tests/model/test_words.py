@@ -11,6 +11,7 @@ from eqbench.model.words import Situation, Wording, deed, key_line, situation
 
 DEALT = [
     *("kuhn2", "kuhn3", "kuhn4", "kuhn(cards=16)", "kuhn(raises=2)", "skp", "kuhn3_reduced"),
+    *("river", 'river(ranges="AA,KK,QQ,65s",stack=300,raises=3)'),
     *("goofspiel(cards=3)", "goofspiel(cards=4,players=3)"),
     *("leduc", "leduc(suits=5,ranks=2)", "liars_dice(sides=3)", "liars_dice(dice=2,sides=2)"),
 ]
@@ -39,6 +40,7 @@ def test_every_label_of_a_dealt_game_has_words_of_its_own(spec):
         ("kuhn(cards=14)", "14:K", "14", "after check"),
         ("leduc", "2a:KBC/3b:K", "Q♠", "after check–bet–call, K♥, check"),
         ("leduc", "1b:KK/1a:", "J♥", "after check–check, J♠"),
+        ("leduc(ranks=15)", "15a:KBRC/9b:KB", "15♠", "after check–bet–raise–call, 9♥, check–bet"),
         ("liars_dice", "5:1x2,1x5", "5", "after 1x2–1x5"),
         ("goofspiel(cards=4)", "31:2=", "bids 31", "after P2 won–a tie"),
         ("goofspiel(cards=4)", ":", "no bids", "at the start"),

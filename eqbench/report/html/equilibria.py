@@ -20,7 +20,7 @@ from eqbench.model.words import key_line
 from eqbench.report.charts import ShownGame
 from eqbench.report.html.document import Played
 from eqbench.report.naming import FoundEquilibrium, described, equilibria, spread
-from eqbench.report.profile_picture import blocks, most_reached, sets_of
+from eqbench.report.profile_picture import blocks, hand_grids, most_reached, sets_of
 from eqbench.report.tree_drawing import NEGLIGIBLE
 from eqbench.report.trials import RunCell, began
 from eqbench.store.schema import EquilibriumRecord
@@ -37,11 +37,21 @@ def played(games: Sequence[ShownGame]) -> Iterator[Played]:
     """The card of each game in which something was found, while there is room for profiles."""
     room = MOST_FREQUENCIES
     for place, shown in enumerate(games):
-        card, used = _card(shown, [*_chosen(equilibria(began(shown.entries)))], room)
+        items = equilibria(began(shown.entries))
+        game = shown.facts.game
+        if not items and game and (game.product or hand_grids(sets_of(game), game.wording)):
+            items = _unnamed(began(shown.entries))
+        card, used = _card(shown, [*_chosen(items)], room)
         room -= used
         if card:
             while_shown = str(place) if len(games) > 1 else ""
             yield Played(f"played-{place}", shown.name, while_shown, card)
+
+
+def _unnamed(entries: Sequence[RunCell]) -> list[FoundEquilibrium]:
+    """Best candidates of cells of a game of hands, which is often too large to name equilibria."""
+    best = [(entry, entry.record.equilibria[:1]) for entry in entries if entry.record.equilibria]
+    return [FoundEquilibrium("", "", True, [cell]) for cell in best]
 
 
 def _chosen(
@@ -73,6 +83,7 @@ def _card(
     """Data of the card of a game, and how many frequencies of profiles it embeds."""
     game, profiles, left, used = shown.facts.game, list[dict[str, Any]](), [], 0
     sets = sets_of(game) if game else []
+    hands = hand_grids(sets, game.wording) if game else None
     players, reach = [*game.tree.players] if game else [], list[Any]()
     for item, entry, candidate in chosen:
         about = _about(item, entry, candidate)
@@ -83,13 +94,16 @@ def _card(
             by_set = grouped(shares, lambda key: key[:2])
             sets = [(players.index(p), label, _actions(own)) for (p, label), own in by_set.items()]
         keys = [(players[p], label, action) for p, label, actions in sets for action in actions]
-        if not shares or used + len(keys) > room or not shares.keys() <= set(keys):
+        size = int(hands.start[-1]) if hands else len(keys)
+        if not shares or used + size > room or not shares.keys() <= set(keys):
             left.append(about)
             continue
-        used += len(keys)
+        used += size
         values = np.array([shares.get(key, 0.0) for key in keys])
         if game:
             reach.append(infoset_reach(game.tree, values))
+        if hands:
+            values, reach[-1] = hands.averages(values, reach[-1])
         off = np.flatnonzero(reach[-1] < NEGLIGIBLE).tolist() if game else []
         rounded = [round(value, _DIGITS) for value in values.tolist()]
         profiles.append(
@@ -97,7 +111,8 @@ def _card(
         )
     if not profiles:
         return {}, 0
-    grids = blocks(sets, game.wording if game else None)
+    grids = hands.blocks if hands else blocks(sets, game.wording if game else None)
+    sets = [*hands.sets] if hands else sets
     best = np.max(reach, axis=0) if reach else np.ones(len(sets))
     grids, more = most_reached(grids, best, MOST_ROWS)
     return {
@@ -122,7 +137,7 @@ def _about(item: FoundEquilibrium, entry: RunCell, candidate: EquilibriumRecord)
     credible: dict[str, Any] = dict(candidate.credible or {})
     return {
         **{"name": item.title, "run": entry.run, "solver": entry.solver},
-        "title": described(identity)["title"],
+        "title": described(identity)["title"] if identity else "not identified",
         **{"seed": entry.record.seed, "where": spread([candidate.identity])},
         **{"path": candidate.profile, "max_regret": candidate.max_regret},
         **{"payoffs": list(candidate.payoffs), "incredible": credible.get("worst_set")},

@@ -132,13 +132,19 @@ function isDifferent(card, set, own, other) {
   return false;
 }
 
-function cellOf(card, block, where, actions, set, own, other) {
-  if (set < 0) return make("td");
+// Kind of hands of two cards in a grid of 13 x 13: pairs on the diagonal, suited above it.
+function kindOf(block, row, column) {
+  const [high, low] = [Math.min(row, column), Math.max(row, column)].map((k) => block.columns[k]);
+  return high + low + (row === column ? "" : row < column ? "s" : "o");
+}
+
+function cellOf(card, block, where, actions, set, own, other, kind) {
+  if (set < 0) return make("td", kind ? { class: "absent" } : {}, kind);
   const values = own.values.slice(card.start[set], card.start[set + 1]);
   const named = actions.map((action, k) => [action, share(values[k])]).filter(([, text]) => text !== "0");
   const words = named.map(([action, text]) => (text === "1" ? action : `${action} ${text}`)).join(", ");
   const texts = values.map(share);
-  const numbers = texts.length === 2 ? texts[1] : texts.join(" ");
+  const numbers = kind || (texts.length === 2 ? texts[1] : texts.join(" "));
   const bar = values.map((value, k) =>
     styled(make("i"), { width: `${100 * value}%`, "--shade": shade(k, values.length) }),
   );
@@ -156,17 +162,37 @@ function cellOf(card, block, where, actions, set, own, other) {
   return make("td", {}, make("div", { class: classes, title }, make("div", {}, ...bar), text));
 }
 
+const keyOf = (actions) =>
+  actions.flatMap((action, k) => [
+    styled(make("span", { class: "key" }), { "--shade": shade(k, actions.length) }),
+    make("span", {}, action),
+  ]);
+
+const ofHands = (card) => card.blocks.some(({ title }) => title);
+
+// What is played with each kind of hands of two cards in one situation.
+function gridOf(card, block, own, other) {
+  const rows = block.rows.map(([, actions, sets], row) => {
+    const cells = sets.map((set, column) => {
+      const kind = kindOf(block, row, column);
+      return cellOf(card, block, `with ${kind} ${block.title}`, actions, set, own, other, kind);
+    });
+    return make("tr", {}, ...cells);
+  });
+  const player = make("b", {}, card.players[block.player]);
+  const caption = make("caption", {}, player, ` ${block.title} `, make("small", {}, ...keyOf(block.rows[0][1])));
+  const table = make("table", { class: "hands" }, caption, make("tbody", {}, ...rows));
+  return styled(table, { "--own": `var(--p${block.player % 6})` });
+}
+
 function tableOf(card, block, own, other) {
+  if (block.title) return gridOf(card, block, own, other);
   const heads = block.columns.map((column) => make("th", { scope: "col" }, column));
   const player = make("th", { scope: "col" }, card.players[block.player]);
   const rows = block.rows.map(([words, actions, sets]) => {
     const isPair = actions.length === 2; // its cells have the frequency of the last
-    const key = actions.flatMap((action, k) => [
-      styled(make("span", { class: "key" }), { "--shade": shade(k, actions.length) }),
-      make("span", {}, action),
-    ]);
     const isGrid = block.columns.length > 1;
-    const more = isGrid && !isPair ? [make("small", {}, ...key)] : [];
+    const more = isGrid && !isPair ? [make("small", {}, ...keyOf(actions))] : [];
     const head = make("th", { scope: "row" }, isGrid && isPair ? `${words}: ${actions[1]}` : words, ...more);
     return make("tr", {}, head, ...sets.map((set, k) => {
       const where = `${block.columns[k] && `with ${block.columns[k]} `}${words}`;
@@ -192,7 +218,7 @@ function optionsOf(card) {
     const isOnly = card.profiles.filter((own) => own.solver === solver).length < 2;
     const trial = isOnly || seed === null ? "" : `, seed ${seed}`;
     const text = `${solver}${trial}${where && `, ${where}`}`;
-    add(title ? `${title} (${name})` : name, make("option", { value: place }, text));
+    add(title && name ? `${title} (${name})` : title || name, make("option", { value: place }, text));
   });
   card.published.forEach(({ name, title }, k) => {
     const value = card.profiles.length + k;
@@ -255,7 +281,7 @@ function startPlayed(figure) {
     part.querySelector(".plays").replaceChildren(...tables);
     const differing = card.labels.filter((_, set) => other && isDifferent(card, set, own, other));
     const marks = {
-      different: `framed: played differently, at ${differing.length} of ${card.labels.length} information sets`,
+      different: `framed: played differently, at ${differing.length} of ${card.labels.length} ${ofHands(card) ? "kinds of hands" : "information sets"}`,
       pale: "pale: where play never gets",
       incredible: "×: no belief supports it",
     };
@@ -276,7 +302,7 @@ function startPlayed(figure) {
   }
 
   const headline = ({ name, title }) =>
-    make("p", {}, make("b", {}, title || name), title ? ` (${name})` : "");
+    make("p", {}, make("b", {}, title || name), title && name ? ` (${name})` : "");
 
   function slidersOf(side, known) {
     const own = card.published.indexOf(known);
@@ -314,8 +340,16 @@ function startPlayed(figure) {
   function caption(places) {
     const isCut = card.more ? `${card.more} situations that are reached less are left out.` : "";
     const reading = [
-      "A bar is divided among the actions of its row, the last in the full color; of two actions",
-      "the number is how often the last is taken, which the row names. Pale: reached with a probability below 1e-6.",
+      ...(ofHands(card)
+        ? [
+            "A cell is a kind of hands: pairs on the diagonal, suited above, offsuit below. Its bar is divided",
+            "among the actions of the situation, the last in the full color, each hand counted as often as it",
+            "gets there. Pale: reached with a probability below 1e-6; a name alone: no such hand.",
+          ]
+        : [
+            "A bar is divided among the actions of its row, the last in the full color; of two actions",
+            "the number is how often the last is taken, which the row names. Pale: reached with a probability below 1e-6.",
+          ]),
       places.length > 1 ? "Framed: played differently, by more than 0.0005." : "",
       "A cross stands where no belief supports what is played, where that costs most.",
       "Sliders show members of published sets, by the formulas as published;",
