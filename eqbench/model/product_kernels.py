@@ -122,7 +122,9 @@ def product_values(form, unit, reach, values):
                 _sums_of_two(form, board, rivals, rows)
             else:
                 every, won = 5 * 2**n, 5 * 2**n + 1
-                _sums_of_many(form, board, rivals, rows)
+                # not of `form`, whose type has the number of players: it is compiled once for all
+                level_start = form.level_start[board, : form.levels[board] + np.uint32(1)]
+                _sums_of_many(n, level_start, form.ties[board], rivals, form.single, rows)
             for row in range(form.group_row[group], form.group_row[group + np.uint32(1)]):
                 base, stride = form.targets[row, 0], form.targets[row, 1]
                 table = form.targets[row, 2]
@@ -242,14 +244,14 @@ def _sums_of_two(form, board, rivals, rows):
 
 
 @kernel
-def _sums_of_many(form, board, rivals, rows):
+def _sums_of_many(n, level_start, ties, rivals, single, rows):
     """Sums over hands of three or more opponents, rows 0, 1, …, into the last two rows.
 
     After row 2**n stand, by sets of opponents who would have the same card, as bits: sums over
     lower cards, over equal ones and over all, and sums of the partitions of these opponents.
     """
-    n, single = len(form.others), form.single
-    sets, size = 2**n, form.size[board]
+    sets, levels = 1 << n, len(level_start) - 1
+    size = level_start[levels]
     for j in range(n):  # row j becomes that of the set of j; the largest ones first
         k = n - 1 - j
         for h in range(size):
@@ -260,9 +262,8 @@ def _sums_of_many(form, board, rivals, rows):
             for h in range(size):
                 rows[block, h] = rows[lowest, h] * rows[block ^ lowest, h]
         low = 0.0
-        for level in range(form.levels[board]):
-            first = form.level_start[board, level]
-            last = form.level_start[board, level + np.uint32(1)]
+        for level in range(levels):
+            first, last = level_start[level], level_start[level + 1]
             tie = 0.0
             for h in range(first, last):
                 tie += rows[block, h]
@@ -275,12 +276,14 @@ def _sums_of_many(form, board, rivals, rows):
     for h in range(size):
         rows[5 * sets, h] = 0.0
         rows[5 * sets + 1, h] = 0.0
-    _add_partitions(form, size, 0, 0, 1.0, 5 * sets, rows)
+    _add_partitions(sets, size, np.uint32(0), 0, single, 1.0, 5 * sets, rows)
     if rivals > 0:
         for tied in range(sets):
             count = _members(tied)
-            if tied & rivals == tied and count <= form.ties[board]:
-                _add_partitions(form, size, rivals, tied, 1.0 / (count + 1), 5 * sets + 1, rows)
+            if tied & rivals == tied and count <= ties:
+                _add_partitions(
+                    sets, size, rivals, tied, single, 1.0 / (count + 1), 5 * sets + 1, rows
+                )
 
 
 @inlined
@@ -294,12 +297,11 @@ def _members(bits):
 
 
 @kernel
-def _add_partitions(form, size, rivals, tied, factor, result, rows):
+def _add_partitions(sets, size, rivals, tied, single, factor, result, rows):
     """Add sums over different cards of all opponents, of which `tied` are equal, rivals lower.
 
     A block of k has the factor (-1)^(k-1) (k-1)!, that of all partitions into blocks.
     """
-    sets = 2 ** len(form.others)
     for members in range(2, sets):
         if members % 2 and members < sets - 1:
             continue  # the first opponent is always in the first block
@@ -311,8 +313,8 @@ def _add_partitions(form, size, rivals, tied, factor, result, rows):
             block, rest = more | lowest, members ^ lowest ^ more
             sign = 1.0
             for k in range(1, _members(more) + 1):
-                sign *= -k * form.single
-            if sign != 0.0 and not (block & tied and block & rivals & ~tied):
+                sign *= -k * single
+            if sign != 0.0 and not (block & tied and block & (rivals ^ tied)):
                 kind = 2 if block & tied else 1 if block & rivals else 3
                 for h in range(size):
                     part = sign * rows[kind * sets + block, h]

@@ -26,7 +26,6 @@ from eqbench.model.product_kernels import (
     ProductArrays,
     best_responses,
     payoffs_and_values,
-    product_values,
 )
 from eqbench.model.sequence_form import SequenceStructure
 from eqbench.model.tree import FloatArray, frozen
@@ -97,16 +96,14 @@ class ProductForm(SequenceStructure):
         dealt = self.dealt
         if dealt.slope is None:
             raise ValueError("this game has no payoff parameter")
-        return self._with((dealt.paid + value * dealt.slope) / dealt.denominator)
+        paid = (dealt.paid + value * dealt.slope) / dealt.denominator
+        worth = [groups.worth(paid) for groups in self._groups]
+        return self.arrays._replace(worth=frozen(np.concatenate(worth)))
 
     @cached_property
     def chances(self) -> ProductArrays:
         """The bundle in which every player gets 1 at every ending."""
         worth = [np.outer(groups.chance, [1.0, 0.0]) for groups in self._groups]
-        return self.arrays._replace(worth=frozen(np.concatenate(worth)))
-
-    def _with(self, paid: FloatArray) -> ProductArrays:
-        worth = [groups.worth(paid) for groups in self._groups]
         return self.arrays._replace(worth=frozen(np.concatenate(worth)))
 
 
@@ -118,6 +115,8 @@ class _Places:
     ----------
     base, stride, table : int64 (V, N)
         Reference to the last sequence of each player on the way to each node.
+    earlier : int64 (V, N)
+        The board that this sequence follows.
     boards : tuple
         The last fields of :class:`ProductArrays`, from `size` on.
     """
@@ -377,14 +376,6 @@ class ProductModel(PayoffModel):
 
     def linearize(self, behavior: NDArray) -> Linearization:
         return self._by_tree().linearize(behavior)
-
-    def direct_values(self, weights: NDArray) -> FloatArray:
-        """Value of each sequence over the terminals that end in it, float64 (S,), for plans."""
-        values = np.empty(self.form.n_sequences)
-        weights = np.ascontiguousarray(weights, dtype=np.float64)
-        for player in range(self.form.n_players):
-            product_values(self._arrays, player, weights, values)
-        return values
 
     def _best_responses(self, behavior: NDArray) -> tuple[FloatArray, FloatArray]:
         best = np.empty(self.form.n_players)

@@ -10,9 +10,12 @@ import pytest
 
 import eqbench
 from eqbench.errors import GameTooLargeError
+from eqbench.model import product_kernels
+from eqbench.model.compiled import Kernel
 from eqbench.model.dealt_form import Hands, PublicCards, Settlement, ShowdownRules, promised
 from eqbench.model.game import Game
 from eqbench.model.payoff_model import SequenceFormModel
+from eqbench.model.product_kernels import product_values
 from eqbench.model.products import ProductModel
 from eqbench.model.profile import random_profile
 from eqbench.registry import Registry
@@ -128,8 +131,6 @@ def test_random_games_are_worth_what_their_trees_are(
 
 
 def test_parts_share_the_endings_without_changing_a_value() -> None:
-    from eqbench.model.product_kernels import product_values
-
     form = of_spec("leduc(players=3,ranks=2)")[1].product_form
     assert form is not None
     reach = np.random.default_rng(0).random(form.n_sequences)
@@ -179,8 +180,16 @@ def test_hands_whose_sums_are_not_known_are_no_products(cards: np.ndarray) -> No
     assert rules.product() is None
 
 
-def test_kernels_run_without_a_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("EQBENCH_KERNELS", "python")
-    by_tree, by_products = of_spec("leduc(players=2,ranks=2)")
-    assert_same_payoffs(by_tree, by_products)
-    assert eqbench.load_game("leduc(ranks=2)").product is None
+@pytest.mark.parametrize("deal", [(2, 2, 6, 0), (3, 1, 4, 1), (4, 0, 2, 1)])
+def test_kernels_run_without_a_compiler(
+    deal: tuple[int, int, int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernels = [each for each in vars(product_kernels).values() if isinstance(each, Kernel)]
+    assert len(kernels) > 5
+    for kernel in kernels:
+        monkeypatch.setattr(kernel, "_run", kernel.py_func)
+    assert_same_payoffs(*both(random_rules(*deal)))
+
+
+def test_small_games_are_not_products() -> None:
+    assert eqbench.load_game("leduc").product is None
