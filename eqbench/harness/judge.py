@@ -47,6 +47,7 @@ from eqbench.verification import (
     beyond_floats,
     certify,
     exact_refutation,
+    means_of_measuring,
     refutation,
     verify_joint,
 )
@@ -313,6 +314,7 @@ class Judge:
             proved = f"{counted(disproved, 'claim')} of an equilibrium disproved by an exact regret"
             reason = "; ".join(filter(None, [proved, reason]))
             handed = [finding.as_found() for finding in handed]
+        reason = "; ".join(filter(None, [reason, *means_of_measuring(tree).values()]))
         if received.dropped:
             reason += f"; dropped {counted(received.dropped, 'further candidate')}"
         if status != "refuted" and (missing := self._missing(handed)):

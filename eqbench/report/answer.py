@@ -29,7 +29,8 @@ from eqbench.report.trials import (
     trials,
 )
 from eqbench.spec import parse_spec
-from eqbench.text import printable, seconds, small
+from eqbench.store.schema import CellRecord
+from eqbench.text import printable, seconds, shortened, small
 
 MOST_GAMES, MOST_RANKED = 5, 10  # games that have a sentence each; solvers with their ranks
 MOST_NAMED = 6  # solvers of an equilibrium
@@ -87,12 +88,6 @@ def overview(games: Sequence[tuple[str, Sequence[RunCell]]]) -> Iterator[str]:
         yield f"and {counted(len(games) - MOST_LINES, 'more game')}"
     if near:
         yield ROUGHLY
-
-
-def finders(game: Sequence[RunCell]) -> list[tuple[str, list[str]]]:
-    """Return the equilibria that were found in a game, in words, each with its solvers."""
-    found = (item for item in equilibria(game) if not item.is_near)
-    return [(item.words or item.title, [*item.solvers]) for item in found]
 
 
 def _reached(games: Sequence[Sequence[RunCell]]) -> str:
@@ -170,7 +165,10 @@ def _found(games: Sequence[Sequence[RunCell]], *, briefly: bool) -> str:
     found = f"Found equilibria{', and'.join(parts)}." if parts else "No equilibrium was identified."
     symbols = dict.fromkeys(item.meaning for item in sets.values() if item.meaning)
     meanings = () if briefly else (f"{meaning}." for meaning in symbols)
-    sentences = [found, *meanings, *_of_all(games), *_missed(games), *_incredible(games)]
+    missed = [*_missed(games)]
+    if parts and not briefly and not missed:
+        missed += _whole([entry.record for entry in games[0]])
+    sentences = [found, *meanings, *_of_all(games), *missed, *_incredible(games)]
     if apart := list(filter(None, map(_apart, games))):
         where = f" on {counted(len(apart), 'game')}" if len(games) > 1 else f" ({apart[0]})"
         sentences.append(
@@ -208,6 +206,21 @@ def _of_all(games: Sequence[Sequence[RunCell]]) -> Iterator[str]:
         together = len(set().union(*finders.values()))
         parts += [f"together they found {together}"] * (together > max(by_number))
         yield f"Of all {whole} {what} {'; '.join(parts)}."
+
+
+def _whole(records: Sequence[CellRecord]) -> Iterator[str]:
+    """Yield whether the equilibria of a game are known to be all, as far as no count says it."""
+    known = [place for place in map(places, records) if place]
+    listed = (r for r in records if r.status == "ok" and r.equilibria)
+    full = next((r for r in listed if r.equilibria[0].claim == "complete list"), None)
+    if full:
+        clause = shortened(printable(full.reason.partition(";")[0].strip()))
+        yield f"The solver {full.solver} lists all equilibria{f' ({clause})' if clause else ''}."
+    elif not known:
+        yield "No solver here lists all equilibria; whether there are more was not checked."
+    elif known[0][1] == 1:
+        connected = "All equilibria of the game are connected with each other."
+        yield "The game has no other equilibrium." if known[0][2] else connected
 
 
 def _incredible(games: Sequence[Sequence[RunCell]]) -> Iterator[str]:

@@ -61,6 +61,7 @@ from eqbench.report.trials import (
 from eqbench.requests import FLAG, Choice, Option, Words
 from eqbench.store.stored_run import StoredRun
 from eqbench.text import grouped, printable, seconds, shortened
+from eqbench.verification import BY_PRODUCTS
 
 ABSENT = {status: facts["absent"] for status, facts in STATUSES.items() if "absent" in facts}
 ALARMING = frozenset(status for status, facts in STATUSES.items() if facts["tone"] == "bad")
@@ -308,6 +309,8 @@ def cell_notes(entries: Sequence[RunCell]) -> list[str]:
             parts = [own[0][1].removeprefix(" – ")]
         parts += [f"and {more:,} more reasons" for more in [len(groups) - len(most)] if more]
         notes.append(": ".join(filter(None, (head, "; ".join(parts)))))
+    clauses = {clause for e in entries for clause in e.record.reason.split("; ")}
+    notes += sorted(clause for clause in clauses if clause.startswith(BY_PRODUCTS))
     notes += mixed_processors(entries)
     return [printable(note) for note in notes[not targets :]]
 

@@ -345,7 +345,7 @@ class Standing(NamedTuple):
     solver: str
     solved: int
     taken: int  #: games on which it began
-    fastest: int  #: games that no other solved earlier, by median times; without those at start
+    fastest: int  #: games that no other solved earlier, by median times; none where one began at it
     at_start: int  #: games on which it met the target where it starts
 
 
@@ -359,8 +359,8 @@ def standings(games: Iterable[Sequence[RunCell]]) -> list[Standing]:
         taken.update(ran.keys())
         solved.update(known.keys())
         idle.update(at_start := {name for name in known if ran[name].is_at_start})
-        away = {name: time for name, time in known.items() if name not in at_start}
-        fastest.update(name for name, time in away.items() if time == min(away.values()))
+        if not at_start:  # otherwise no time is earlier
+            fastest.update(name for name, time in known.items() if time == min(known.values()))
     found = [Standing(s, solved[s], taken[s], fastest[s], idle[s]) for s in taken]
     return sorted(found, key=lambda own: (-own.solved, -own.fastest))
 

@@ -6,6 +6,7 @@ that solvers use.
 
 from eqbench.verification.joint import JointVerification, verify_joint, verify_plan
 from eqbench.verification.verifier import (
+    BY_PRODUCTS,
     DEFAULT_TOLERANCE,
     UNRESOLVED,
     Allowance,
@@ -21,6 +22,7 @@ from eqbench.verification.verifier import (
 )
 
 __all__ = [
+    "BY_PRODUCTS",
     "DEFAULT_TOLERANCE",
     "UNRESOLVED",
     "Allowance",

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 DEFAULT_TOLERANCE = 1e-6
 CLAIMED_REGRET_SLACK = 1e-9
 UNRESOLVED = "it cannot be measured: floats do not resolve its regrets, integers take too long"
+BY_PRODUCTS = "measured by sums over hands"
 # Nodes; loading machine code takes as long as thirty profiles of so many without it.
 COMPILED_FROM = 250_000
 LONGEST_FRACTION = 40  # characters that a person still reads
@@ -362,10 +363,10 @@ def refutation(
 
 
 def means_of_measuring(tree: GameTree) -> dict[str, str]:
-    """What figures rest on, if not on the tree: a sentence under the key `means`."""
+    """What figures rest on, if not on the tree: a clause under the key `means`."""
     if not isinstance(tree, UnbuiltTree):
         return {}
-    return {"means": f"Measured by products; the tree of {tree.n_nodes:,} nodes is not built."}
+    return {"means": f"{BY_PRODUCTS}: the tree of {tree.n_nodes:,} nodes is not built"}
 
 
 def beyond_floats(tree: GameTree) -> str:

@@ -28,6 +28,7 @@ from eqbench.report.html.tree import trees
 from eqbench.report.naming import (
     LOOSE,
     NEAR,
+    ROUGH,
     FoundEquilibrium,
     credible_range,
     equilibria,
@@ -35,7 +36,6 @@ from eqbench.report.naming import (
     is_imperfect,
     kind_of_match,
     marks,
-    places,
     spread,
 )
 from eqbench.report.profile_view import identity_lines
@@ -58,9 +58,9 @@ from eqbench.report.trials import (
     trials,
 )
 from eqbench.store.run_folder import EXPERIMENT, LINES
-from eqbench.store.schema import CellRecord, EquilibriumRecord, trial_of
+from eqbench.store.schema import EquilibriumRecord, trial_of
 from eqbench.store.stored_run import StoredRun, cell_name
-from eqbench.text import grouped, printable, seconds, shortened, small
+from eqbench.text import grouped, printable, seconds, small
 
 TEXTS = read_data("html/texts")
 _MOST_EQUILIBRIA = 8  # columns of a matrix
@@ -134,23 +134,7 @@ def report_page(
     on = first_of(names) if len(names) <= _MOST_NAMED else counted(len(names), "game")
     title = f"eqbench on {on}" if names else "eqbench report"
     lead = [*(described(first[0]) if is_one else ()), *report.answer]
-    if is_one and equilibria(first):
-        lead[-1:] = [" ".join([*lead[-1:], *_whole([entry.record for entry in everything])])]
     return html.document(title, parts, lead=lead, data=values)
-
-
-def _whole(records: Sequence[CellRecord]) -> Iterator[str]:
-    """Yield whether the equilibria of a game are known to be all, as far as no answer says it."""
-    known = [place for place in map(places, records) if place]
-    listed = (r for r in records if r.status == "ok" and r.equilibria)
-    full = next((r for r in listed if r.equilibria[0].claim == "complete list"), None)
-    if full:
-        clause = shortened(printable(full.reason.partition(";")[0].strip()))
-        yield f"The solver {full.solver} lists all equilibria{f' ({clause})' if clause else ''}."
-    elif not known:
-        yield TEXTS["open"]
-    elif known[0][1] == 1:
-        yield TEXTS["only" if known[0][2] else "connected"]
 
 
 def drawn(data: Mapping[str, charts.Rows], *names: str, **values: str) -> list[html.ChartBlock]:
@@ -221,7 +205,9 @@ def _cautious(item: FoundEquilibrium) -> str:
 def _signed(status: Cell, solver: str, found: Sequence[FoundEquilibrium]) -> Cell:
     """Outcome of a solver with the signs of the equilibria it found, and whether in doubt."""
     signs = [
-        sign + _CROSS * any(_doubt(handed_over(each)) for each in own)
+        sign
+        + ROUGH * item.solvers[solver]
+        + _CROSS * any(_doubt(handed_over(each)) for each in own)
         for sign, item in zip(chain(_SIGNS, repeat(_MORE)), found, strict=False)
         if (own := item.by(solver))
     ]
@@ -343,16 +329,17 @@ def _finds(items: Sequence[FoundEquilibrium], own: Trials) -> Cell:
         hint = f"{NONE_YET}, only near {names}; max regret {best}"
         return Cell(" ".join(filter(None, parts)), 0, hint, "faint")
     members = [member for each in cells for member in handed_over(each)]
+    rough = ROUGH * all(item.solvers[own.solver] for item in found)
     if len(known) > 1:
-        return Cell(str(len(members)), len(members), kind="good")
+        return Cell(f"{len(members)}{rough}", len(members), kind="fair" if rough else "good")
     number = len(cells) if of_cells else len(members)
     where = spread(member.identity for member in members)
     between = ("\n" if "…" in where else " ") * bool(where)
     loose = all(item.identity and kind_of_match(item.identity) == "on path" for item in members)
     doubt = _doubt(members)
-    text = f"{number}{of_cells}{between}{where}{LOOSE * loose}"
+    text = f"{number}{of_cells}{between}{where}{LOOSE * loose}{rough}"
     lines = "\n".join(filter(None, (text, doubt)))
-    return Cell(lines, number, kind="fair" if doubt else "good")
+    return Cell(lines, number, kind="fair" if doubt or rough else "good")
 
 
 def _notes(entries: Sequence[RunCell], report: Report) -> list[html.Block]:
