@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, zip_longest
 from operator import attrgetter, itemgetter
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -216,7 +216,7 @@ def with_notes(tables: Sequence[Table]) -> Iterator[tuple[Table, list[str], list
     Notes on cells wait for the tables with topics that follow. How to read a column stands once.
     """
     noted, waiting = set[str](), list[str]()
-    for table, after in zip(tables, [*tables[1:], None], strict=True):
+    for table, after in zip_longest(tables, tables[1:]):
         key, reading = (
             "; ".join(note for note in notes if note not in noted)
             for notes in (table.key, table.reading)

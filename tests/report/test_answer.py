@@ -237,6 +237,6 @@ def test_starts_at_the_target_are_counted_apart_on_several_games(tmp_path: Path)
     ]
     (first, *_) = answer(entries_of([read_run(write_run(run, *records))]))
     assert (
-        "fastest to it: one step on 2 games; at it from the start (not counted): begins there on "
+        "fastest to it: one step on 1 game; at it from the start (not counted): begins there on "
         "1 game."
     ) in first

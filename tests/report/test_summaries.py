@@ -223,7 +223,7 @@ def test_plain_table_of_many_seeds_has_medians_how_cells_ended_and_what_they_fou
     }.items():  # fmt: skip
         assert shown["cfr_plus"][title] == text
     assert (shown["lcp"]["status"], shown["lcp"]["time"]) == ("ok", "3.00")
-    assert "--table cells" in table.notes[0]
+    assert "--table cells" in " ".join(table.lines)
 
 
 def test_chosen_cells_are_reported_as_if_there_were_no_others(tmp_path: Path) -> None:
