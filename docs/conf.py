@@ -58,6 +58,7 @@ nitpick_ignore = [
     ("py:class", "eqbench.harness.experiment.Request"),
     ("py:class", "eqbench.store.stored_run.StoredRun"),
     ("py:class", "eqbench.model.sequence_form.FormArrays"),
+    ("py:class", "eqbench.model.dealt_form.DealtForm"),
     ("py:class", "eqbench.model.play.Play"),
     ("py:class", "eqbench.verdicts.beliefs.Reached"),
     ("py:func", "eqbench.model.assemble.assemble"),

@@ -18,7 +18,7 @@ A solver is a frozen dataclass whose fields are its options. It sees a compiled 
 
 `availability()`, `supports(game)`, `availability_for(game)` and `prepare(game)` are optional, and
 so are the attributes `deterministic` and `by_products`; :func:`availability_of` and its siblings
-give the defaults. Large dealt games go by products (:mod:`eqbench.model.products`): a solver that
+give the defaults. Large dealt games go by products (`eqbench.model.products`): a solver that
 reads only `game.plan_form`, `game.payoff_model()` and labels says so by `by_products = True`.
 They are called in this order, and what refuses is not called further.
 """
