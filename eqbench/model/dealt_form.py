@@ -744,6 +744,10 @@ class _UnbuiltPayoffs(Payoffs):
 
     _tree: UnbuiltTree
 
+    def __new__(cls, *fields: Any, **named: Any) -> Any:
+        """Return plain payoffs: what is made by replacing fields of these has its arrays."""
+        return Payoffs(*fields, **named)
+
     @classmethod
     def of(cls, tree: UnbuiltTree) -> _UnbuiltPayoffs:
         payoffs, form = object.__new__(cls), tree.form

@@ -25,7 +25,7 @@ from eqbench.model.dealt_form import (
 )
 from eqbench.model.game import Game
 from eqbench.model.game_cache import mapped_game, store_game
-from eqbench.model.tree import GameTree
+from eqbench.model.tree import GameTree, Payoffs
 from eqbench.model.tree_files import content_hash
 from eqbench.registry import Registry
 
@@ -123,6 +123,9 @@ def test_replaced_fields_make_a_plain_tree() -> None:
     tree = replace(unbuilt("kuhn2", most=100), players=("A", "B"))
     assert type(tree) is GameTree
     assert tree.players == ("A", "B")
+    payoffs = replace(unbuilt("kuhn2", most=100).payoffs, denominator=4)
+    assert type(payoffs) is Payoffs
+    assert np.array_equal(payoffs.table * 2, tree.payoffs.table)
 
 
 @pytest.mark.parametrize(
