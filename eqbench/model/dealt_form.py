@@ -137,7 +137,7 @@ class Hands:
         )
         if self.total() >= 2**63:
             raise GameFormatError(
-                "the weights of all deals sum to 2**63 or more; choose smaller ones"
+                "the weights of all deals sum to 2**63 or more; choose weights of fewer digits"
             )
         dealt = np.zeros((1, 0), dtype=np.int64)
         for weights in self.weights:
