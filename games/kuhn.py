@@ -136,6 +136,7 @@ def kuhn_rules(
     players: int, cards: int, pot: Fraction, allowed: Allowed | None, *, raises: int = 0
 ) -> ShowdownRules:
     """Rules of Kuhn poker with the actions that `allowed(history, card)` leaves."""
+    hands = single_cards(cards, players)  # refuses too many
     strength = np.arange(cards)
 
     def settle(history: str) -> Settlement:
@@ -144,7 +145,7 @@ def kuhn_rules(
         return Settlement(paid, end.contending, (1,) * players)
 
     return ShowdownRules(
-        single_cards(cards, players),
+        hands,
         lambda history: play_round(history, players, range(players)).turn(1 + raises),
         lambda history, action: history + LETTERS[action],
         settle,

@@ -108,10 +108,11 @@ class Leduc(ShowdownGame):
 
     def rules(self) -> ShowdownRules:
         """Rules of the game; chance deals the private cards one after another."""
-        names = {self._name(card): card for card in range(1, self.n_cards + 1)}
+        hands = single_cards(self.n_cards, self.players, self._name)  # refuses too many
+        names = {name: card for card, name in enumerate(hands.labels, start=1)}
         numbers = np.arange(1, self.n_cards + 1)
         return ShowdownRules(
-            replace(single_cards(self.n_cards, self.players, self._name), one_by_one=True),
+            replace(hands, one_by_one=True),
             lambda history: self._turn(history, tuple(names)),
             lambda history, move: history + LETTERS.get(move, f"/{move}:"),
             self._settle,

@@ -21,8 +21,8 @@ import numpy as np
 from eqbench.errors import SpecError
 from eqbench.model.dealt import Turn
 from eqbench.model.dealt_form import Hands, Settlement, ShowdownGame, ShowdownRules
+from eqbench.model.rational import parse_rational, short_figure
 from eqbench.model.words import Wording
-from eqbench.spec import parse_number
 
 from .betting import check_raises
 from .holdem import (
@@ -106,8 +106,8 @@ class River(ShowdownGame):
         for name in ("pot", "stack"):
             if not 0 < getattr(self, name) <= LARGEST:
                 raise SpecError(
-                    f"{name}={getattr(self, name)}; choose a number of chips above 0 and up to "
-                    f"{LARGEST:,}"
+                    f"{name}={str(getattr(self, name))[:40]}; choose a number of chips above 0 and "
+                    f"up to {LARGEST:,}"
                 )
         check_raises(self.raises, 0)
         raise_sizes = self.bets if self.raise_sizes is None else self.raise_sizes
@@ -151,8 +151,8 @@ class River(ShowdownGame):
         unit = math.lcm(*(amount.denominator for amount in amounts))
         if unit * max(amounts) >= SAFE:
             raise SpecError(
-                f"the stakes are multiples of 1/{unit} chips only, which is too fine; choose "
-                "rounder sizes, a rounder pot and stack, or fewer raises"
+                f"the stakes are multiples of {short_figure(Fraction(1, unit))} chips only, "
+                "which is too fine; choose rounder sizes, a rounder pot and stack, or fewer raises"
             )
 
         def turn(history: str) -> Turn | None:
@@ -261,14 +261,13 @@ class River(ShowdownGame):
 
 def _sizes(option: str, given: Fraction | str | None) -> list[Fraction]:
     """Shares of the pot, the smallest first; all-in is 0 and stands last."""
-    try:
-        parts = [part.strip() for part in str(given).split(",")]
-        sizes = {Fraction(0 if part == ALL_IN else parse_number(part)) for part in parts}
-        if any(part != ALL_IN and not 0 < parse_number(part) <= LARGEST for part in parts):
-            raise SpecError("a share is no number above 0")
-    except SpecError:
-        sizes = set()
-    if not 0 < len(sizes) <= MOST_SIZES:
+    parts = [part.strip() for part in str(given).split(",")]
+    shares = [parse_rational(part) for part in parts if part != ALL_IN]
+    sizes = {share for share in shares if share is not None and 0 < share <= LARGEST}
+    are_right = len(sizes) == len(set(shares))
+    if ALL_IN in parts:
+        sizes.add(Fraction(0))
+    if not are_right or not 0 < len(sizes) <= MOST_SIZES:
         raise SpecError(
             f'{option}="{str(given)[:40]}"; give 1 to {MOST_SIZES} shares of the pot above 0, or '
             f"{ALL_IN}, such as 1/2,1,{ALL_IN}"

@@ -137,7 +137,7 @@ class Hands:
         )
         if self.total() >= 2**63:
             raise GameFormatError(
-                "the weights of all deals sum to 2**63 or more; choose smaller ones"
+                "the weights of all deals sum to 2**63 or more; choose weights of fewer digits"
             )
         dealt = np.zeros((1, 0), dtype=np.int64)
         for weights in self.weights:
@@ -725,8 +725,15 @@ class UnbuiltTree(GameTree):
         """False: :func:`promised` makes no such tree."""
         return False
 
-    def at(self, value: Fraction) -> UnbuiltTree:
-        tree = self.of(self.form.at(value), self.most, self.source)
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy, maybe in another process, is built from its form."""
+        return UnbuiltTree.of, (self.form, self.most)
+
+    def at(self, value: Fraction) -> GameTree:
+        """The same at another value of the parameter; built where payoffs get too far apart."""
+        tree = promised(self.form.at(value), self.most, self.source)
+        if tree is None:
+            return self.built.at(value)
         shared = {k: v for k, v in self.__dict__.items() if k in _LABEL_FIELDS}
         tree.__dict__.update(shared)
         return tree
@@ -736,6 +743,10 @@ class _UnbuiltPayoffs(Payoffs):
     """Denominator and parameter of payoffs; their arrays are built with the tree."""
 
     _tree: UnbuiltTree
+
+    def __new__(cls, *fields: Any, **named: Any) -> Any:
+        """Return plain payoffs: what is made by replacing fields of these has its arrays."""
+        return Payoffs(*fields, **named)
 
     @classmethod
     def of(cls, tree: UnbuiltTree) -> _UnbuiltPayoffs:
@@ -782,7 +793,8 @@ def promised(
     paid, denominator = form.stakes()
     amounts = np.unique(np.concatenate([paid.ravel(), paid.sum(axis=1)]))
     least = min((b - a for a, b in itertools.pairwise(amounts.tolist()) if b > a), default=0)
-    wide = tree.largest_payoff > LARGEST_TO_STAKES * (least / denominator) > 0
+    largest = max(map(abs, tree.payoff_bounds))  # may be beyond floats
+    wide = largest > LARGEST_TO_STAKES * Fraction(int(least), denominator) > 0
     return None if wide else tree
 
 

@@ -366,7 +366,7 @@ def means_of_measuring(tree: GameTree) -> dict[str, str]:
     """What figures rest on, if not on the tree: a clause under the key `means`."""
     if not isinstance(tree, UnbuiltTree):
         return {}
-    return {"means": f"{BY_PRODUCTS}: the tree of {tree.n_nodes:,} nodes is not built"}
+    return {"means": f"{BY_PRODUCTS}, without the tree of {tree.n_nodes:,} nodes"}
 
 
 def beyond_floats(tree: GameTree) -> str:

@@ -231,6 +231,8 @@ def test_the_betting_tree_has_the_sizes_that_were_chosen() -> None:
         ({"bets": "-1"}, "bets="),
         ({"bets": "1/0"}, "by zero"),
         ({"bets": "half"}, "bets="),
+        ({"bets": "1e999999999"}, "bets="),
+        ({"bets": "allin,-1"}, "bets="),
         ({"bets": "1,2,3,4,5,6,7,8,9,10,11"}, "1 to 10"),
         ({"raise_sizes": "nan"}, "raise_sizes="),
         ({"raises": -1}, "raises="),

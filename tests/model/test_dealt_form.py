@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from pickle import dumps, loads
 
 import numpy as np
 import pytest
@@ -22,7 +25,7 @@ from eqbench.model.dealt_form import (
 )
 from eqbench.model.game import Game
 from eqbench.model.game_cache import mapped_game, store_game
-from eqbench.model.tree import GameTree
+from eqbench.model.tree import GameTree, Payoffs
 from eqbench.model.tree_files import content_hash
 from eqbench.registry import Registry
 
@@ -95,10 +98,34 @@ def test_parameter_changes_the_payoffs_alone() -> None:
     assert np.array_equal(known.payoffs.table, tree.payoffs.table)
 
 
+@pytest.mark.parametrize("pot", [10**15, 10**400])
+def test_pot_far_from_the_stakes_needs_the_tree(pot: int) -> None:
+    by_tree = eqbench.load_game("kuhn3").tree
+    try:
+        expected = by_tree.at(Fraction(pot)).is_wide
+    except GameFormatError:
+        with pytest.raises(GameFormatError, match="not finite"):
+            _ = unbuilt("kuhn3", most=1000).at(Fraction(pot)).payoff_range
+    else:
+        assert unbuilt("kuhn3", most=1000).at(Fraction(pot)).is_wide == expected
+    with pytest.raises(GameTooLargeError):
+        unbuilt("kuhn3", most=600).at(Fraction(pot))
+
+
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda t: loads(dumps(t))])
+def test_copies_are_built_from_the_form(again: Callable[[GameTree], GameTree]) -> None:
+    tree = again(unbuilt("leduc", most=10**5))
+    assert isinstance(tree, UnbuiltTree)
+    assert content_hash(tree.built) == content_hash(eqbench.load_game("leduc").tree)
+
+
 def test_replaced_fields_make_a_plain_tree() -> None:
     tree = replace(unbuilt("kuhn2", most=100), players=("A", "B"))
     assert type(tree) is GameTree
     assert tree.players == ("A", "B")
+    payoffs = replace(unbuilt("kuhn2", most=100).payoffs, denominator=4)
+    assert type(payoffs) is Payoffs
+    assert np.array_equal(payoffs.table * 2, tree.payoffs.table)
 
 
 @pytest.mark.parametrize(
@@ -141,6 +168,15 @@ def test_pot_that_cannot_be_shared_is_refused() -> None:
     )
     with pytest.raises(GameFormatError, match="3 units cannot be shared by 2"):
         rules.tree()
+
+
+@pytest.mark.parametrize(
+    "spec",
+    ["kuhn(cards=1e25)", "kuhn(cards=10001)", "leduc(ranks=1e17)", "leduc(ranks=10001,suits=1)"],
+)
+def test_too_many_hands_are_refused_before_any_is_made(spec: str) -> None:
+    with pytest.raises(GameTooLargeError, match="hands are too many"):
+        eqbench.load_game(spec)
 
 
 def test_games_that_only_a_tree_can_have_are_no_products() -> None:
