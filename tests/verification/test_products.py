@@ -351,7 +351,7 @@ def test_weights_that_are_none_are_refused(weights: list[list[int]]) -> None:
 
 def test_deals_whose_weights_overflow_are_refused() -> None:
     hands = Hands(("a", "b"), np.arange(2)[:, None], np.array([[2**40, 1], [1, 2**40]]))
-    with pytest.raises(GameFormatError, match="choose smaller"):
+    with pytest.raises(GameFormatError, match="fewer digits"):
         hands.deals()
 
 
