@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from eqbench.model.dealt_form import DealtForm
 from eqbench.model.game import Game
 from eqbench.model.sequence_form import SequenceForm
+from eqbench.model.size_limit import HAND_S, PRODUCT_BYTES
 from eqbench.model.tree import CHANCE, GameTree
 
 Symmetry = Literal["yes", "with actions renamed", "no", "not decided"]
@@ -62,7 +63,9 @@ def sizes(game: Game) -> dict[str, Any]:
 
 
 def _product_sizes(form: DealtForm, tree: GameTree) -> dict[str, Any]:
-    """Sizes of a game whose tree is not built."""
+    """Sizes of a game whose tree is not built, and by estimate what it takes."""
+    count, cards = form.hands.cards.shape
+    iteration_s = len(form.terminal) * count * form.n_players * HAND_S[cards > 1]
     return {
         "players": tree.n_players,
         "public nodes": len(form.parent),
@@ -74,6 +77,8 @@ def _product_sizes(form: DealtForm, tree: GameTree) -> dict[str, Any]:
         "payoff range": tree.payoff_range,
         "exact": tree.exact,
         "parameter": tree.payoffs.parameter,
+        "MiB to solve, about": round(len(form.parent) * count * PRODUCT_BYTES / 2**20),
+        "ms an iteration of CFR, about": float(f"{1e3 * iteration_s:.1g}"),
     }
 
 

@@ -17,7 +17,10 @@ DEFAULT_MAX_NODES = 15_000_000  # these are built and compiled within 3 GiB
 BUILDING_BYTES_PER_NODE = 200
 
 # Peak for each hand at a public node, while such a game is compiled, solved and verified.
-PRODUCT_BYTES = 400
+PRODUCT_BYTES = 700
+# Of an iteration of CFR for each hand of each player at an ending, of one card or of two, on one
+# thread (benchmark products).
+HAND_S = 15e-9, 45e-9
 # From so many nodes on a dealt game is solved as a product, and its tree is built on demand only.
 PRODUCTS_FROM = 1_000_000
 
