@@ -32,6 +32,7 @@ from eqbench.errors import (
 )
 from eqbench.model.size_limit import (
     DEFAULT_MAX_NODES,
+    PRODUCT_PLAYERS,
     PRODUCTS_FROM,
     check_expected_nodes,
     check_product,
@@ -259,6 +260,8 @@ class Registry:
             return None
         rules = instance.rules()
         hands = len(rules.hands.labels)
+        if rules.hands.n_players > PRODUCT_PLAYERS:
+            return None
         check_product(spec, expected // max(1, rules.hands.total(count=True)), hands)
         form = rules.product()
         if form is None:
