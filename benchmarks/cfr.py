@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from measuring import cpu_s, solved
 
+from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
-from eqbench.registry import load_game, load_solver
+from eqbench.registry import default_registry, load_game, load_solver
 from eqbench.solver import obstacle_of
 from eqbench.solvers.cfr import iteration
 from eqbench.verification import verify
@@ -240,7 +241,9 @@ def by_threads(game: str, repetitions: int, iterations: int) -> dict[str, Any]:
     Both are measured in turns, on the clock and as the processors' time over the number of
     threads, which other programs on the machine disturb less.
     """
-    loaded, solver = load_game(game), load_solver(CFR_PLUS)
+    instance, spec, _ = default_registry().describe_game(game)
+    # with its nodes: large dealt games are products elsewhere
+    loaded, solver = Game(spec, instance.build()), load_solver(CFR_PLUS)
     solver.prepare(loaded)
     form, memory = loaded.sequence_form, np.ones(READ_ITEMS)
     sizes = np.diff(loaded.tree.action_start)
