@@ -1,4 +1,4 @@
-"""Measurements of dealt games: CFR+ on trees and on products, beside peers, and large ones solved.
+"""Measurements of dealt games: CFR+ on trees and on products, next to peers, and large ones solved.
 
 Rivers can go to a peer too, a command that takes both ranges, board, pot, stack, sizes of bets and
 of raises, a target as a share of the pot, the most iterations, and after how many it measures. It

@@ -164,7 +164,7 @@ def refusal_of(solver: Any, game: Game) -> str | None:
     """Reason why the solver does not support the game, or None if it does.
 
     A solver's `supports(game)` returns True or the reason. Where the tree of a game may not be
-    built, only those with a true attribute `by_products` are asked.
+    built, only those with a true attribute `by_products` are queried.
     """
     tree = game.tree
     by_products = getattr(solver, "by_products", False)

@@ -523,7 +523,11 @@ def compile_dealt(rules: ShowdownRules) -> DealtForm:
             move.append(k)
             own = list(last[v])
             if turn[0] == CHANCE:
-                assert rules.public is not None
+                if rules.public is None:
+                    raise GameFormatError(
+                        f"chance moves after {history!r}, but the rules have no public cards; "
+                        "declare them as `public`"
+                    )
                 key = board[v], name
                 if key not in boards:
                     boards[key] = len(possible)

@@ -36,7 +36,7 @@ class _Moves:
     Attributes
     ----------
     cell : int64 (R-1, H)
-        Action that each move is with each hand; the number of actions if nobody has the hand.
+        Action that each move is with each hand; the number of actions where no deal has the hand.
     depth : int64 (R,)
         Own moves up to and including each.
     ending : int64 (T,)

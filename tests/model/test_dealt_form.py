@@ -168,6 +168,18 @@ def test_hands_without_a_deal_are_refused() -> None:
         rules.product()
 
 
+def test_moves_of_chance_without_public_cards_are_refused() -> None:
+    rules = ShowdownRules(
+        single_cards(3, 2),
+        lambda history: None if history else (CHANCE, ("1", "2")),
+        lambda history, move: move,
+        lambda history: Settlement((1, 1), (0, 1)),
+        lambda history: np.arange(3),
+    )
+    with pytest.raises(GameFormatError, match="no public cards"):
+        rules.product()
+
+
 def test_pot_that_cannot_be_shared_is_refused() -> None:
     rules = ShowdownRules(
         Hands(("a",), np.zeros((1, 0), dtype=np.int64), np.ones((2, 1), dtype=np.int64)),
