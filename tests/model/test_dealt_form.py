@@ -26,7 +26,7 @@ from eqbench.model.dealt_form import (
 from eqbench.model.facts import sizes
 from eqbench.model.game import Game
 from eqbench.model.game_cache import mapped_game, store_game
-from eqbench.model.tree import CHANCE, GameTree
+from eqbench.model.tree import CHANCE, GameTree, Payoffs
 from eqbench.model.tree_files import content_hash
 from eqbench.registry import Registry
 
