@@ -41,6 +41,10 @@ def test_report_says_how_it_was_measured(run: eqbench.Run) -> None:
         assert "without the tree of 601 nodes" in run.report(form)
 
 
+def test_answer_says_why_no_equilibrium_has_a_name(run: eqbench.Run) -> None:
+    assert "Equilibria are not named where the tree is not built." in run.answer
+
+
 def test_finished_cells_are_kept_when_it_is_resumed(run: eqbench.Run) -> None:
     before = (Path(run.path) / "runs.jsonl").read_text(encoding="utf-8")
     assert eqbench_here("run", "--resume", run.path, cwd=run.path.parent).code == 0
