@@ -56,7 +56,7 @@ NUMBER = 'write a number or "p/q"'
         ("P1", "1:BK", {"fold": 1}, "P1 has no information set '1:BK': did you mean 1:KB"),
         ("P1", "1:K", {"check": 1}, "P1 has no information set '1:K'"),  # it is one of P2
         ("P1", "1:", {"bett": 1}, "did you mean bet?"),
-        ("P1", "1:", {"raise": 1}, "known: 'bet', 'check'"),
+        ("P1", "1:", {"raise": 1}, "known: 'check', 'bet'"),
         *(("P1", "1:", row, "expected an object in braces") for row in (0.5, [0.5, 0.5], None)),
         ("P2", "3:B", LEFT_OUT, "'3:B' of P2; give frequencies for fold, call"),
         ("P2", None, LEFT_OUT, "of P2"),
