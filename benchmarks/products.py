@@ -66,7 +66,7 @@ def measured(
         row = {"game": name, "nodes": product.n_nodes, "public": len(product.parent)}
         row["hands"] = len(product.hands.labels)
         for path, most in most_nodes.items():
-            use = product.n_nodes <= most
+            use = product.n_nodes <= most and (path != "openspiel" or openspiel_name(name))
             given = {"name": name, "path": path, "repetitions": repetitions, "compared": compared}
             row[path] = in_child("products:on_path", **given) if use else None
         rows.append(row)
@@ -137,13 +137,18 @@ def _openspiel(name: str, repetitions: int, compared: int) -> dict[str, Any]:
     return found
 
 
-def openspiel_name(name: str) -> tuple[str] | tuple[str, dict[str, Any]]:
-    """OpenSpiel's name of our Kuhn or Leduc poker, and options where it takes universal_poker."""
+def openspiel_name(name: str) -> tuple[Any, ...]:
+    """OpenSpiel's name of our Kuhn or Leduc poker, and options where it takes universal_poker.
+
+    Empty beyond 13 ranks, where universal_poker crashes.
+    """
     game = default_registry().describe_game(name)[0]
     leduc, players = hasattr(game, "ranks"), game.players
     ranks = game.ranks if leduc else game.cards
     if ranks == players + 1:
         return (f"{'leduc' if leduc else 'kuhn'}_poker(players={players})",)
+    if ranks > 13:
+        return ()
     rounds = 2 if leduc else 1
     return "universal_poker", {
         "betting": "limit",

@@ -142,7 +142,8 @@ def test_results_about_branches_are_drawn(
 @pytest.mark.skipif(sys.platform != "linux", reason="what is shared is read from /proc")
 def test_cost_of_a_cell_is_measured(script) -> None:
     found = script("cells").run("kuhn2", "fork", 2, look=True)
-    assert 0 < max(found["private_mib"]) < min(found["recorded_mib"])
+    # the kernel batches counts of pages, for each thread
+    assert 0 < max(found["private_mib"]) <= min(found["recorded_mib"]) + 1
     assert set(found["parent_mib"]) == {1, 2}
     assert min(found["own_s"], found["children_s"], found["wall_s"]) > 0
 
