@@ -120,6 +120,7 @@ class Dop853(Integration):
     ) -> None:
         super().__init__(field, tolerance, state.copy(), start)
         self._game = (field, kernels.room(field, len(state)), tolerance)
+        self._kernels = kernels.steps_of(field)
         self._walk = kernels.Walk(
             clock=np.array([start, start, 0.0, 0.0]),
             counts=np.zeros(3, dtype=np.int64),
@@ -128,17 +129,19 @@ class Dop853(Integration):
             slopes=np.zeros((16, len(state))),
             dense=np.zeros((7, len(state))),
         )
-        kernels.begin(*self._game, self._walk)
+        self._kernels.begin(*self._game, self._walk)
 
     def _follow(self, filled: int, *samples: FloatArray) -> tuple[int, int]:
         walk = self._walk
-        ended = kernels.follow(*self._game, walk, *samples, filled, self._steps)
+        ended = self._kernels.follow(*self._game, walk, *samples, filled, self._steps)
         self.now, self.work = float(walk.clock[0]), int(walk.counts[1])
         return ended
 
 
 def refusal(game: Game, most: int = MOST_PRODUCTS) -> str | None:
     """Say why a game is not written out as expressions; None if it is."""
+    if game.product is not None:
+        return "heyoka takes games with a built tree; leave integrator=auto"
     largest = max(map(len, game.tree.infoset_actions), default=0)
     products = len(game.sequence_form.arrays.weight)
     if largest <= 2 and products <= most:
