@@ -30,7 +30,10 @@ CEILING = 100_000_000
 
 
 class ReplicatorFlow:
-    """Replicator dynamics of one game, in log-odds; its methods are those of the contract."""
+    """Replicator dynamics of one game, in log-odds; its methods are those of the contract.
+
+    Only Jacobians need the tree of a large dealt game: GameTooLargeError where it may not be built.
+    """
 
     def __init__(
         self, game: Game, rate: float, factors: FloatArray, integrator: str, tolerance: float
@@ -74,7 +77,7 @@ class ReplicatorFlow:
         flat, shape = self._flat(states)
         payoffs = np.empty((len(flat), self._game.tree.n_players))
         field = self._moving
-        kernels.steps_of(field).all_payoffs(field, kernels.room(field), flat, payoffs)
+        kernels.suited(kernels.all_payoffs, field)(field, kernels.room(field), flat, payoffs)
         return payoffs.reshape(*shape, -1)
 
     def velocity(self, state: FloatArray) -> FloatArray:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.integrate import DOP853
 
 from eqbench.model import product_kernels
-from eqbench.model.compiled import exp, inner_product, kernel, log, variant
+from eqbench.model.compiled import Kernel, exp, inlined, inner_product, kernel, log, variant
 from eqbench.model.kernels import continue_own_play, direct_values, payoffs_and_values, realize
 from eqbench.model.product_kernels import ProductArrays
 from eqbench.model.sequence_form import FormArrays
@@ -229,8 +229,12 @@ def begin(field, room, tolerance, walk):
 @kernel
 def _norm(vector, state):
     """Largest entry relative to one plus the state; NaN where one is not finite."""
-    shares = np.abs(vector) / (1.0 + np.abs(state))
-    return np.max(shares) if np.all(np.isfinite(vector)) else np.nan
+    largest = 0.0
+    for m in range(len(vector)):
+        if not np.isfinite(vector[m]):
+            return np.nan
+        largest = max(largest, abs(vector[m]) / (1.0 + abs(state[m])))
+    return largest
 
 
 @kernel
@@ -383,33 +387,25 @@ def _error(tolerance, walk, trial):
     return walk.clock[2] * fifth / np.sqrt(1.0 + 0.01 * (share * share))
 
 
-class Steps(NamedTuple):
-    """What makes steps and payoffs by the arrays of a game."""
-
-    begin: Callable
-    follow: Callable
-    all_payoffs: Callable
-
-
-# By products an evaluation takes longer than the loops around it, so these stay in plain Python:
-# machine code of every kernel that calls another has that again.
-_evaluate_products = variant(
-    _evaluate, "products", payoffs_and_values=product_kernels.payoffs_and_values
-)
-_by_products = {"derivative": variant(derivative, "products", _evaluate=_evaluate_products)}
+# Compiling a kernel compiles those that it calls again. By products an evaluation takes far longer
+# than the calls around it, so evaluations are one kernel, and steps of them plain Python.
+_by_products: dict[str, Callable] = {
+    "_evaluate": variant(
+        inlined(_evaluate),
+        "products",
+        payoffs_and_values=inlined(product_kernels.payoffs_and_values),
+    )
+}
+for _each in (derivative, all_payoffs):
+    _by_products[_each.__name__] = variant(_each, "products", **_by_products)
 for _each in (_try, _advance, begin, follow):
     _by_products[_each.__name__] = variant(_each, "products", **_by_products).py_func
-_STEPS = Steps(begin, follow, all_payoffs)
-_PRODUCT_STEPS = Steps(
-    _by_products["begin"],
-    _by_products["follow"],
-    variant(all_payoffs, "products", _evaluate=_evaluate_products),
-)
 
 
-def steps_of(field: VectorField) -> Steps:
-    """The kernels for the arrays of a game."""
-    return _PRODUCT_STEPS if isinstance(field.form, ProductArrays) else _STEPS
+def suited(function: Kernel, field: VectorField) -> Callable:
+    """Return `begin`, `follow` or `all_payoffs` for the arrays of a game."""
+    by_products = isinstance(field.form, ProductArrays)
+    return _by_products[function.__name__] if by_products else function
 
 
 class PlayState(NamedTuple):
