@@ -10,7 +10,7 @@ caller owns.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,6 @@ from eqbench.model import product_kernels
 from eqbench.model.compiled import Kernel, exp, inlined, inner_product, kernel, log, variant
 from eqbench.model.kernels import continue_own_play, direct_values, payoffs_and_values, realize
 from eqbench.model.product_kernels import ProductArrays
-from eqbench.model.sequence_form import FormArrays
 from eqbench.model.tree import CHANCE, TERMINAL, FloatArray, IntArray
 
 from ..cfr.sampling import draw_action, draw_outcome
@@ -46,7 +45,7 @@ WEIGHTS[:12, :12], WEIGHTS[12, :12], WEIGHTS[13:] = DOP853.A, DOP853.B, DOP853.A
 class VectorField(NamedTuple):
     """The game as the right side reads it."""
 
-    form: FormArrays | ProductArrays
+    form: Any  # FormArrays or ProductArrays
     start: NDArray[np.uint32]  # (C+1,), first log-odds of each information set with a choice
     action: NDArray[np.uint32]  # (F,), sequences that end in the free actions
     first: NDArray[np.uint32]  # (F,), and those in the first actions of the same sets
@@ -397,15 +396,15 @@ _by_products: dict[str, Callable] = {
     )
 }
 for _each in (derivative, all_payoffs):
-    _by_products[_each.__name__] = variant(_each, "products", **_by_products)
+    _by_products[_each.py_func.__name__] = variant(_each, "products", **_by_products)
 for _each in (_try, _advance, begin, follow):
-    _by_products[_each.__name__] = variant(_each, "products", **_by_products).py_func
+    _by_products[_each.py_func.__name__] = variant(_each, "products", **_by_products).py_func
 
 
 def suited(function: Kernel, field: VectorField) -> Callable:
     """Return `begin`, `follow` or `all_payoffs` for the arrays of a game."""
     by_products = isinstance(field.form, ProductArrays)
-    return _by_products[function.__name__] if by_products else function
+    return _by_products[function.py_func.__name__] if by_products else function
 
 
 class PlayState(NamedTuple):
