@@ -98,8 +98,8 @@ class ProductArrays(NamedTuple):
 def product_values(form, unit, reach, values):
     """Values of a unit's sequences over the endings that end in them."""
     n, player = len(form.others), unit // form.parts
-    rows = np.empty((5 * 2**n + 2, form.weight.shape[2]))
-    per_card = np.empty(form.n_cards)
+    rows = np.empty((5 * 2**n + 2, form.weight.shape[2]), reach.dtype)
+    per_card = np.empty(form.n_cards, reach.dtype)
     for span in range(form.unit_span[unit], form.unit_span[unit + 1]):
         for s in range(form.spans[span, 0], form.spans[span, 1]):
             values[s] = 0.0

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from eqbench.errors import UsageError
+from eqbench.model.dealt_form import UnbuiltTree
 from eqbench.model.game import Game
 from eqbench.registry import LoadedSolver
 from eqbench.requests import GivenProfile
@@ -58,8 +59,17 @@ def games_at(request: FlowRequest | TraceRequest, values: Iterable[Fraction]) ->
 
 
 def games_of_flow(request: FlowRequest) -> tuple[Game, ...]:
-    """Load the game at each value of the parameter, or once as it is; UsageError as `games_at`."""
+    """Load the game at each value of the parameter, or once as it is.
+
+    UsageError as `games_at`, and for games whose tree may not be built.
+    """
     game, *games = games_at(request, request.at)
+    if isinstance(tree := game.tree, UnbuiltTree) and tree.n_nodes > tree.most:
+        raise UsageError(
+            f"regimes and rest points need Jacobians, and these the tree, whose {tree.n_nodes:,} "
+            f"nodes are more than the {tree.most:,} allowed; allow more with --max-nodes, or "
+            "follow trajectories in Python (docs/explanation/replicator.md)"
+        )
     if request.parameter and not games:
         raise UsageError(
             f"--parameter {request.parameter} needs the values that it shall take; give --at"

@@ -11,10 +11,12 @@ import numpy as np
 from eqbench.dynamics import Trajectory
 from eqbench.errors import UsageError
 from eqbench.model.choices import Choices
+from eqbench.model.dealt_form import UnbuiltTree
 from eqbench.model.game import Game
+from eqbench.model.inspection import infoset_reach
 from eqbench.model.profile import BehaviorProfile, action_labels
 from eqbench.model.realization import RealizationPlan
-from eqbench.model.sequence_form import SequenceForm
+from eqbench.model.sequence_form import SequenceStructure
 from eqbench.model.tree import FloatArray, GameTree
 
 from ..ncp.presolve import CompactGame, RemainingPlay
@@ -28,7 +30,10 @@ CEILING = 100_000_000
 
 
 class ReplicatorFlow:
-    """Replicator dynamics of one game, in log-odds; its methods are those of the contract."""
+    """Replicator dynamics of one game, in log-odds; its methods are those of the contract.
+
+    Only Jacobians need the tree of a large dealt game: GameTooLargeError where it may not be built.
+    """
 
     def __init__(
         self, game: Game, rate: float, factors: FloatArray, integrator: str, tolerance: float
@@ -45,7 +50,7 @@ class ReplicatorFlow:
         self._row = np.repeat(np.arange(len(sizes)), sizes)
         self.statistics: dict[str, float] = {}
         self.now = 0.0
-        self.field = field_of(game.sequence_form, self.speed)
+        self.field = field_of(game.plan_form, self.speed)
 
     def state_of(self, behavior: FloatArray) -> FloatArray:
         """The state (F,) of a profile (A,)."""
@@ -71,7 +76,8 @@ class ReplicatorFlow:
         """Expected payoffs float64 (..., N) at states (..., F)."""
         flat, shape = self._flat(states)
         payoffs = np.empty((len(flat), self._game.tree.n_players))
-        kernels.all_payoffs(self._moving, kernels.room(self._moving), flat, payoffs)
+        field = self._moving
+        kernels.suited(kernels.all_payoffs, field)(field, kernels.room(field), flat, payoffs)
         return payoffs.reshape(*shape, -1)
 
     def velocity(self, state: FloatArray) -> FloatArray:
@@ -165,8 +171,11 @@ class ReplicatorFlow:
     def _moving(self) -> kernels.VectorField:
         """The game as it is integrated: nothing in it but choices.
 
-        In simplified three-player Kuhn poker 25 of 62 sequences are left.
+        In simplified three-player Kuhn poker 25 of 62 sequences are left. Games whose tree is not
+        built keep all of theirs.
         """
+        if self._game.product is not None:
+            return self.field
         return field_of(CompactGame.of(self._game.sequence_form), self.speed)
 
     @cached_property
@@ -211,7 +220,7 @@ def ascending(times: FloatArray) -> FloatArray:
     return times
 
 
-def field_of(form: SequenceForm, speed: FloatArray) -> kernels.VectorField:
+def field_of(form: SequenceStructure, speed: FloatArray) -> kernels.VectorField:
     """The right side of the flow on a sequence form; `speed` is float64 (F,)."""
     n = form.n_players
     choices = Choices.of_blocks(form.block_start - n)
@@ -240,7 +249,7 @@ class Averages:
     """
 
     def __init__(
-        self, form: SequenceForm, field: kernels.VectorField, state: FloatArray, *, points: int
+        self, form: SequenceStructure, field: kernels.VectorField, state: FloatArray, *, points: int
     ) -> None:
         self._form, self._field, self._points = form, field, points
         self._room = kernels.room(field)
@@ -296,7 +305,10 @@ def gain_bounds(tree: GameTree) -> FloatArray:
 
     At a node, payoffs differ by at most what all players together can make of it. A sum over
     the nodes of a set counts them with the reach of chance, and that of all players is 1 at most.
+    Where there are no nodes, any two payoffs may be those.
     """
+    if isinstance(tree, UnbuiltTree):
+        return tree.payoff_range * np.minimum(infoset_reach(tree, np.ones(tree.n_actions)), 1.0)
     nodes, n = np.flatnonzero(tree.infoset >= 0), tree.n_players
     own, sets = tree.player[nodes], tree.infoset[nodes]
     chance_reach = tree.along_paths(tree.chance_probability)

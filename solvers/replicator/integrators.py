@@ -128,17 +128,20 @@ class Dop853(Integration):
             slopes=np.zeros((16, len(state))),
             dense=np.zeros((7, len(state))),
         )
-        kernels.begin(*self._game, self._walk)
+        kernels.suited(kernels.begin, field)(*self._game, self._walk)
 
     def _follow(self, filled: int, *samples: FloatArray) -> tuple[int, int]:
         walk = self._walk
-        ended = kernels.follow(*self._game, walk, *samples, filled, self._steps)
+        follow = kernels.suited(kernels.follow, self._field)
+        ended = follow(*self._game, walk, *samples, filled, self._steps)
         self.now, self.work = float(walk.clock[0]), int(walk.counts[1])
         return ended
 
 
 def refusal(game: Game, most: int = MOST_PRODUCTS) -> str | None:
     """Say why a game is not written out as expressions; None if it is."""
+    if game.product is not None:
+        return "heyoka writes out a tree, and this game goes without; leave integrator=auto"
     largest = max(map(len, game.tree.infoset_actions), default=0)
     products = len(game.sequence_form.arrays.weight)
     if largest <= 2 and products <= most:

@@ -9,15 +9,17 @@ caller owns.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.integrate import DOP853
 
-from eqbench.model.compiled import exp, inner_product, kernel, log
+from eqbench.model import product_kernels
+from eqbench.model.compiled import Kernel, exp, inlined, inner_product, kernel, log, variant
 from eqbench.model.kernels import continue_own_play, direct_values, payoffs_and_values, realize
-from eqbench.model.sequence_form import FormArrays
+from eqbench.model.product_kernels import ProductArrays
 from eqbench.model.tree import CHANCE, TERMINAL, FloatArray, IntArray
 
 from ..cfr.sampling import draw_action, draw_outcome
@@ -43,7 +45,7 @@ WEIGHTS[:12, :12], WEIGHTS[12, :12], WEIGHTS[13:] = DOP853.A, DOP853.B, DOP853.A
 class VectorField(NamedTuple):
     """The game as the right side reads it."""
 
-    form: FormArrays
+    form: Any  # FormArrays or ProductArrays
     start: NDArray[np.uint32]  # (C+1,), first log-odds of each information set with a choice
     action: NDArray[np.uint32]  # (F,), sequences that end in the free actions
     first: NDArray[np.uint32]  # (F,), and those in the first actions of the same sets
@@ -181,7 +183,7 @@ def room(field: VectorField, length: int = 0) -> Room:
     """Work space for states of a length: with a tangent if it tells that there is one."""
     tangent = length > size_without_tangent(field)
     kind = np.complex128 if tangent else np.float64
-    players, sequences = len(field.form.others) + 1, len(field.form.entry_start) - 1
+    players, sequences = len(field.form.others) + 1, int(field.form.block_start[-1])
     state = np.zeros(len(field.action), kind)
     vectors = [np.ones(size, kind) for size in (sequences, sequences, sequences, players)]
     return Room(state.view(np.float64).reshape(len(state), 1 + tangent), state, *vectors)
@@ -226,8 +228,12 @@ def begin(field, room, tolerance, walk):
 @kernel
 def _norm(vector, state):
     """Largest entry relative to one plus the state; NaN where one is not finite."""
-    shares = np.abs(vector) / (1.0 + np.abs(state))
-    return np.max(shares) if np.all(np.isfinite(vector)) else np.nan
+    largest = 0.0
+    for m in range(len(vector)):
+        if not np.isfinite(vector[m]):
+            return np.nan
+        largest = max(largest, abs(vector[m]) / (1.0 + abs(state[m])))
+    return largest
 
 
 @kernel
@@ -248,7 +254,10 @@ def follow(field, room, tolerance, walk, times, rows, logs, filled, most):
         if walk.counts[0] == 0:
             rows[filled] = walk.state
         else:
-            _interpolate(field, room, walk, times[filled], rows[filled])
+            if walk.counts[2] != walk.counts[0]:
+                length = walk.clock[0] - walk.clock[1]
+                _try(field, room, walk, walk.before, length, 13, 16, rows[filled])
+            _interpolate(walk, times[filled], rows[filled])
         if not np.all(np.isfinite(rows[filled])):
             return OVERFLOWED, filled
         logs[filled] = walk.clock[3]
@@ -303,12 +312,11 @@ def unit_length(tangent):
 
 
 @kernel
-def _interpolate(field, room, walk, time, row):
-    """Write the state at a time within the last step into `row`."""
+def _interpolate(walk, time, row):
+    """Write the state at a time within the last step, of which all stages are there, into `row`."""
     slopes, dense = walk.slopes, walk.dense
     length = walk.clock[0] - walk.clock[1]
     if walk.counts[2] != walk.counts[0]:
-        _try(field, room, walk, walk.before, length, 13, 16, row)
         for m in range(len(row)):
             change = walk.state[m] - walk.before[m]
             dense[0, m] = change
@@ -329,18 +337,24 @@ def _interpolate(field, room, walk, time, row):
 
 
 @kernel
+def _place(state, length, slopes, stage, trial):
+    """Write the state at a stage of a step from `state` into `trial`, both (M,)."""
+    trial[:] = 0.0
+    for k in range(stage):
+        weight = WEIGHTS[stage, k]
+        if weight != 0.0:
+            for m in range(len(trial)):
+                trial[m] += weight * slopes[k, m]
+    for m in range(len(trial)):
+        trial[m] = state[m] + length * trial[m]
+
+
+@kernel
 def _try(field, room, walk, state, length, first, last, trial):
     """Write derivatives at stages `first` to ``last - 1``; `trial` ends as the last state."""
     slopes = walk.slopes
     for stage in range(first, last):
-        trial[:] = 0.0
-        for k in range(stage):
-            weight = WEIGHTS[stage, k]
-            if weight != 0.0:
-                for m in range(len(trial)):
-                    trial[m] += weight * slopes[k, m]
-        for m in range(len(trial)):
-            trial[m] = state[m] + length * trial[m]
+        _place(state, length, slopes, stage, trial)
         derivative(field, room, trial, slopes[stage])
         walk.counts[1] += 1
 
@@ -370,6 +384,27 @@ def _error(tolerance, walk, trial):
         return 0.0
     share = third / fifth
     return walk.clock[2] * fifth / np.sqrt(1.0 + 0.01 * (share * share))
+
+
+# Compiling a kernel compiles those that it calls again. By products an evaluation takes far longer
+# than the calls around it, so evaluations are one kernel, and steps of them plain Python.
+_by_products: dict[str, Callable] = {
+    "_evaluate": variant(
+        inlined(_evaluate),
+        "products",
+        payoffs_and_values=inlined(product_kernels.payoffs_and_values),
+    )
+}
+for _each in (derivative, all_payoffs):
+    _by_products[_each.py_func.__name__] = variant(_each, "products", **_by_products)
+for _each in (_try, _advance, begin, follow):
+    _by_products[_each.py_func.__name__] = variant(_each, "products", **_by_products).py_func
+
+
+def suited(function: Kernel, field: VectorField) -> Callable:
+    """Return `begin`, `follow` or `all_payoffs` for the arrays of a game."""
+    by_products = isinstance(field.form, ProductArrays)
+    return _by_products[function.py_func.__name__] if by_products else function
 
 
 class PlayState(NamedTuple):

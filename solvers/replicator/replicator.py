@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
@@ -75,6 +75,8 @@ class Replicator:
     window: float = 0.5
     hand_time: float | None = None
 
+    by_products: ClassVar[bool] = True
+
     def __post_init__(self) -> None:
         for name, value in (("rate", self.rate), ("hand_time", self.hand_time)):
             if value is not None and not 0 < value < math.inf:
@@ -117,7 +119,7 @@ class Replicator:
             state = np.zeros(flow.choices.size)
             # which may be very many steps
             flow.start(state, 0.0).sample(np.array([1e-9]), lambda: True)
-            Averages(game.sequence_form, flow.field, state, points=1).latest(1.0)
+            Averages(game.plan_form, flow.field, state, points=1).latest(1.0)
 
     def solve(self, game: Game, monitor: Monitor, rng: np.random.Generator) -> Termination:
         """Follow a trajectory until the budget ends; `rng` only draws random starts."""
@@ -129,7 +131,7 @@ class Replicator:
         size, state = flow.choices.size, flow.state_of(first_profile(game.tree, self.start, rng))
         points = points_per_unit(game.tree, flow.choices, flow.speed)
         going = flow.start(state, 0.0)
-        averages = Averages(game.sequence_form, flow.field, state, points=points)
+        averages = Averages(game.plan_form, flow.field, state, points=points)
 
         def windowed() -> Candidate:
             return Candidate(BehaviorProfile.of(game.tree, averages.latest(self.window)), "average")
@@ -178,9 +180,11 @@ class Replicator:
 
     def hand_by_hand(self, game: Game, memory: int) -> HandByHand:
         """Repeated play at the speeds of the flow; see :class:`eqbench.dynamics.Dynamics`."""
+        from .flow import field_of
         from .hands import HandByHandPlay
 
-        return HandByHandPlay(game, self.flow(game).field, memory, self.hand_time)
+        field = field_of(game.sequence_form, self.flow(game).speed)
+        return HandByHandPlay(game, field, memory, self.hand_time)
 
     def _speeds(self, game: Game) -> tuple[float, FloatArray]:
         """Factor of all velocities, and those of each information set, float64 (I,)."""

@@ -13,13 +13,13 @@ import eqbench
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> eqbench.Run:
     place = tmp_path_factory.mktemp("products") / "run"
-    solvers = "cfr_plus,fictitious_play,logit,mccfr"
+    solvers = "cfr_plus,fictitious_play,replicator,logit,mccfr"
     return eqbench.run("kuhn3", solvers, max_nodes=600, iterations=4, timeout_s=60, out=place)
 
 
 def test_solvers_that_need_no_tree_are_measured_and_others_refused(run: eqbench.Run) -> None:
     found = {cell.solver: cell for cell in run}
-    for name in ("cfr_plus", "fictitious_play"):
+    for name in ("cfr_plus", "fictitious_play", "replicator"):
         assert found[name].status == "limit"
         assert "without the tree of 601 nodes" in found[name].reason
         assert found[name].iterations == 4

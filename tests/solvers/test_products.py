@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 import eqbench
-from eqbench.errors import GameTooLargeError
+from eqbench.errors import GameTooLargeError, UsageError
 from eqbench.model.dealt_form import promised
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.registry import Registry
 from eqbench.solver import Limits, Monitor, obstacle_of, refusal_of
+from eqbench.solvers.replicator.flow import gain_bounds
 
 BY_PRODUCTS = [
     "cfr",
@@ -25,8 +26,17 @@ BY_PRODUCTS = [
     "reg_cfr",
     "fictitious_play",
     "fictitious_play(alternating=true)",
+    "replicator",
 ]
-BY_TREE = ["mccfr", "qfr", "fictitious_play(start=maximin)", "replicator", "sequence_lp"]
+BY_TREE = ["mccfr", "qfr", "fictitious_play(start=maximin)", "sequence_lp"]
+# two players without and with public cards and with hands of two cards, and three players
+FLOWS = [
+    "kuhn2",
+    "leduc(ranks=2)",
+    "river(board=Kd8c5h3s2c,ranges='AA,K7s,72o',pot=10,stack=20,bets=1)",
+    "kuhn(players=3,cards=5)",
+    "leduc(players=3,ranks=2,raises=1)",
+]
 
 
 def product(spec: str, most: int = 0) -> Game:
@@ -57,6 +67,60 @@ def test_plays_as_on_the_tree(solver: str) -> None:
     assert len(found) == len(known)
     for one, other in zip(found, known, strict=True):
         assert one == pytest.approx(other, rel=0, abs=1e-9)
+
+
+@pytest.mark.parametrize("spec", FLOWS)
+def test_flow_is_that_of_the_tree(spec: str) -> None:
+    solver = eqbench.load_solver("replicator(integrator=dop853,rate=4)")
+    games = eqbench.load_game(spec), product(spec)
+    flows = known, found = [solver.flow(game) for game in games]
+    state, tangent = np.random.default_rng(0).standard_normal((2, known.choices.size))
+    times = np.linspace(0, 4, 9)
+    for direction, count in ((None, 3), (tangent, 5)):
+        one, other = (flow.integrate(state, times, tangent=direction) for flow in flows)
+        for mine, theirs in zip(other[:count], one[:count], strict=True):
+            assert mine == pytest.approx(theirs, rel=0, abs=1e-12)
+        assert other.ending == ""
+        assert np.abs(other.states[-1] - state).max() > 0.1
+    assert found.velocity(state) == pytest.approx(known.velocity(state), rel=0, abs=1e-12)
+    assert found.payoffs(other.states) == pytest.approx(known.payoffs(other.states), abs=1e-12)
+    tight, loose = (gain_bounds(game.tree) for game in games)
+    assert np.all(loose >= tight * (1 - 1e-12))
+    assert "built" not in games[1].tree.__dict__
+
+
+def test_flow_takes_the_tree_only_where_it_may_be_built() -> None:
+    solver = eqbench.load_solver("replicator(integrator=dop853)")
+    known, large, small = (
+        eqbench.load_game("kuhn2"),
+        product("kuhn2"),
+        product("kuhn2", most=100),
+    )
+    flow, state, times = solver.flow(large), np.linspace(-1, 1, 12), np.linspace(0, 1, 5)
+    with pytest.raises(GameTooLargeError, match="55 nodes"):
+        flow.state_jacobian(state)
+    with pytest.raises(GameTooLargeError, match="55 nodes"):
+        flow.frequency_jacobian(flow.behavior(state))
+    with pytest.raises(GameTooLargeError, match="55 nodes"):
+        solver.hand_by_hand(large, 5)
+    matrices = [solver.flow(game).state_jacobian(state) for game in (known, small)]
+    assert np.array_equal(*matrices)
+    plays = [
+        solver.hand_by_hand(game, 5).play(state, times, np.random.default_rng(0)).states
+        for game in (known, small)
+    ]
+    assert np.array_equal(*plays)
+
+
+@pytest.mark.parametrize("most", [0, 100])
+def test_heyoka_is_refused_without_building_the_tree(most: int) -> None:
+    game = product("kuhn2", most)
+    solver = eqbench.load_solver("replicator(integrator=heyoka)")
+    assert "integrator=auto" in (refusal_of(solver, game) or "")
+    with pytest.raises(UsageError, match="integrator=auto"):
+        solver.flow(game)
+    assert eqbench.load_solver("replicator").flow(game).integrator == "dop853"
+    assert "built" not in game.tree.__dict__
 
 
 @pytest.mark.parametrize("spec", ["leduc", "kuhn2", "kuhn(players=3,cards=5)", "kuhn(players=4)"])

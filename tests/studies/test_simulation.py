@@ -361,6 +361,7 @@ def test_start_on_the_boundary_is_refused_with_the_place(frequency: float) -> No
         ({"solver": "drifting(speed=-1)"}, "drifts outward"),
         ({"solver": "drifting(speed=-1)", "model": "hands"}, "drifts outward"),
         ({"starts": 0}, "no start was given"),
+        ({"game": "kuhn3", "max_nodes": 600}, "Jacobians, .* 601 nodes"),
         ({"duration": 1.0, "every": 0.9}, "makes 1 intervals; choose 2"),
         ({"duration": 1e7, "every": 0.1}, "100,000,000 intervals"),
         (
