@@ -14,7 +14,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,12 +23,14 @@ from eqbench.equilibria.dimension import EXACT_ENOUGH, Dimension, is_exact_enoug
 from eqbench.equilibria.regularity import exact_play, index_of, plan_weights, rounded_index
 from eqbench.errors import counted
 from eqbench.model.game import Game
-from eqbench.model.inspection import infoset_reach
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.realization import RealizationPlan, shares
 from eqbench.model.size_limit import PRODUCTS_FROM
 from eqbench.model.tree import FloatArray
 from eqbench.verification import Allowance, certify, verify
+
+if TYPE_CHECKING:
+    from eqbench.model.products import ProductForm
 
 ListVerdict = Literal["proved incomplete", "consistent", "not decided"]
 
@@ -40,7 +42,7 @@ _EXPONENT = -6  # of ten, of the least margin with which floats prove anything
 _UNIT = 1e-15  # regret as a share of the payoff scale that floats always leave open
 _BETWEEN = (0.5, 0.25, 0.75)
 _MOST_CHECKS = 20_000  # of what lies between two; more would take seconds
-_MOST_CHECKED = 40_000_000  # frequencies of these, where the tree is not built
+_MOST_CHECKED = 20_000_000  # frequencies of these, where the tree is not built
 _MOST_PLACES = 2_000  # whose distances are compared
 _MOST_DIMENSIONS = 15  # a component of so many has one dimension or another most often
 # Outcome distributions are compared pair by pair, so all are in memory at once.
@@ -248,13 +250,9 @@ def _nearest_first(plans: FloatArray) -> Iterator[tuple[int, int]]:
 
 def most_compared(game: Game) -> int:
     """How many equilibria of a game can be compared within memory; at least 1."""
-    size = len(game.plan_form.outcomes[1]) if has_outcomes(game) else game.tree.n_actions
+    large = _large_product(game)
+    size = 2 * large.n_sequences if large else len(game.plan_form.outcomes[1])
     return max(1, _MOST_NUMBERS // size)
-
-
-def has_outcomes(game: Game) -> bool:
-    """Whether outcomes are compared one by one; of very large products actions are instead."""
-    return game.product is None or game.tree.n_nodes <= PRODUCTS_FROM
 
 
 def outcome_distribution(game: Game, behavior: FloatArray) -> FloatArray:
@@ -264,11 +262,16 @@ def outcome_distribution(game: Game, behavior: FloatArray) -> FloatArray:
     more than 1,000,000 nodes it is the probability of each action, float64 (A,): the same for the
     same outcomes and only for them, while those of single deals are smaller than any tolerance.
     """
-    if not has_outcomes(game):
-        return infoset_reach(game.tree, behavior)[game.tree.action_infoset] * behavior
+    if large := _large_product(game):
+        return large.played(behavior)
     form = game.plan_form
     columns, chance = form.outcomes
     return chance * RealizationPlan.of(form, behavior).weights[columns].prod(axis=1)
+
+
+def _large_product(game: Game) -> ProductForm | None:
+    """The form of a game in which actions are compared, since it has too many outcomes."""
+    return game.product_form if game.tree.n_nodes > PRODUCTS_FROM else None
 
 
 @dataclass(frozen=True)

@@ -96,6 +96,14 @@ class ProductForm(SequenceStructure):
         weight = np.concatenate(chance) / float(dealt.deal_weight)
         return frozen(columns), frozen(np.bincount(group, weight, len(columns)))
 
+    def played(self, behavior: FloatArray) -> FloatArray:
+        """Probability with which each action is played, float64 (A,)."""
+        n, (reach, values) = self.n_players, np.empty((2, self.n_sequences))
+        extended = np.concatenate((np.ones(n), behavior))
+        # where every ending pays 1, whatever a player does is worth how often the others admit it
+        best_responses(self.chances, extended, reach, values, *np.empty((2, n)))
+        return (reach * values)[n:]
+
     @cached_property
     def _groups(self) -> list[_Groups]:
         return [_Groups.of(self.dealt, p) for p in range(self.n_players)]
