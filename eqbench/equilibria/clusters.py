@@ -14,7 +14,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +25,12 @@ from eqbench.errors import counted
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.realization import RealizationPlan, shares
+from eqbench.model.size_limit import PRODUCTS_FROM
 from eqbench.model.tree import FloatArray
 from eqbench.verification import Allowance, certify, verify
+
+if TYPE_CHECKING:
+    from eqbench.model.products import ProductForm
 
 ListVerdict = Literal["proved incomplete", "consistent", "not decided"]
 
@@ -38,6 +42,7 @@ _EXPONENT = -6  # of ten, of the least margin with which floats prove anything
 _UNIT = 1e-15  # regret as a share of the payoff scale that floats always leave open
 _BETWEEN = (0.5, 0.25, 0.75)
 _MOST_CHECKS = 20_000  # of what lies between two; more would take seconds
+_MOST_CHECKED = 20_000_000  # frequencies of these, where the tree is not built
 _MOST_PLACES = 2_000  # whose distances are compared
 _MOST_DIMENSIONS = 15  # a component of so many has one dimension or another most often
 # Outcome distributions are compared pair by pair, so all are in memory at once.
@@ -75,7 +80,8 @@ def connected_components(
     pairs are looked at.
 
     What is proved to be isolated, exactly or in floats with a margin, is connected with nothing
-    else, however near that is, as far as proofs take about a second in all.
+    else, however near that is, as far as proofs take about a second in all. Where the tree is not
+    built there are no such proofs.
 
     Parameters
     ----------
@@ -113,9 +119,7 @@ class Isolation:
     @functools.cached_property
     def _plans(self) -> FloatArray:
         """Realization weights, float64 (n, S)."""
-        plans = (
-            RealizationPlan.of(self.game.sequence_form, p.probabilities) for p in self.profiles
-        )
+        plans = (RealizationPlan.of(self.game.plan_form, p.probabilities) for p in self.profiles)
         return np.array([plan.weights for plan in plans])
 
     def parts(self) -> list[tuple[int, ...]]:
@@ -134,6 +138,8 @@ class Isolation:
 
     def _split(self, members: Sequence[int]) -> list[tuple[int, ...]]:
         """Connected equilibria, but those that are isolated each with what may be the same one."""
+        if self.game.product is not None:
+            return [tuple(members)]
         exact = [i for i in members if self.profiles[i].exact is not None]
         spread = np.ptp(self._plans[members], axis=0).max()
         if spread <= SAME_OUTCOME and len(set(map(self.exact_plan, exact))) < 2:
@@ -174,6 +180,8 @@ class Isolation:
     def _index(self, i: int) -> int | None:
         """Index in Fractions: 0 of an equilibrium without; None of what is not proved to be one."""
         tree, profile = self.game.tree, self.profiles[i]
+        if self.game.product is not None:
+            return None
         play = None if self.regrets[i] > 0 else exact_play(tree, profile, self._allowance)
         if play is not None and (index := index_of(play)):
             return index
@@ -213,12 +221,14 @@ def _join(
     game: Game, plans: FloatArray, regrets: Sequence[float], group: NDArray[np.int64]
 ) -> None:
     """Give plans (n, S) that are connected the same number in `group` (n,)."""
-    form, model, checks = game.sequence_form, game.payoff_model(), 0
+    form, model, checks, most = game.plan_form, game.payoff_model(), 0, _MOST_CHECKS
+    if game.product is not None:
+        most = min(most, len(plans) + _MOST_CHECKED // form.n_sequences)
     rounding = ROUNDING * game.tree.payoff_scale
     for i, j in _nearest_first(plans[:_MOST_PLACES]):
         if group[i] == group[j]:
             continue
-        if checks == _MOST_CHECKS:
+        if checks == most:
             break
         checks += 1
         allowed = max(rounding, NOISE * max(regrets[i], regrets[j]))
@@ -240,17 +250,28 @@ def _nearest_first(plans: FloatArray) -> Iterator[tuple[int, int]]:
 
 def most_compared(game: Game) -> int:
     """How many equilibria of a game can be compared within memory; at least 1."""
-    return max(1, _MOST_NUMBERS // len(game.sequence_form.columns))
+    large = _large_product(game)
+    size = 2 * large.n_sequences if large else len(game.plan_form.outcomes[1])
+    return max(1, _MOST_NUMBERS // size)
 
 
 def outcome_distribution(game: Game, behavior: FloatArray) -> FloatArray:
     """Probability of each outcome of play, float64 (Z,), owned by the caller.
 
-    Terminals that all players reach by the same sequences count as one outcome.
+    Terminals that all players reach by the same sequences count as one outcome. In a product of
+    more than 1,000,000 nodes it is the probability of each action, float64 (A,): the same for the
+    same outcomes and only for them, while those of single deals are smaller than any tolerance.
     """
-    form = game.sequence_form
-    weights = RealizationPlan.of(form, behavior).weights
-    return form.chance * weights[form.columns].prod(axis=1)
+    if large := _large_product(game):
+        return large.played(behavior)
+    form = game.plan_form
+    columns, chance = form.outcomes
+    return chance * RealizationPlan.of(form, behavior).weights[columns].prod(axis=1)
+
+
+def _large_product(game: Game) -> ProductForm | None:
+    """The form of a game in which actions are compared, since it has too many outcomes."""
+    return game.product_form if game.tree.n_nodes > PRODUCTS_FROM else None
 
 
 @dataclass(frozen=True)

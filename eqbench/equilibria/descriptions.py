@@ -32,6 +32,7 @@ NEGLIGIBLE = 1e-4  # frequency that counts as never
 CLEAR = 0.01  # least difference by which a clause is broken
 DIGITS = (2, 4)  # of a frequency or payoff; the second where the first does not tell clusters apart
 LONGEST = 90  # characters of what describes a cluster that is the only one
+MOST_INFOSETS = 10_000  # where the tree is not built
 _MOST_CLUSTERS = 200
 _MOST_SUBJECTS = 40_000  # in all clusters; more would take seconds
 _MOST_NUMBERS = 20_000_000  # frequencies that are compared, and nodes that are swept
@@ -94,7 +95,9 @@ def describe(
         large. Of a single cluster what is played most.
     """
     tree, members = game.tree, sum(map(len, clusters))
-    sizes = len(clusters) ** 2 * tree.n_actions, members * tree.n_nodes
+    sizes = [len(clusters) ** 2 * tree.n_actions, members * tree.n_nodes]
+    if game.product is not None and tree.n_infosets <= MOST_INFOSETS:
+        sizes.pop()
     if not 0 < len(clusters) <= _MOST_CLUSTERS or max(sizes) > _MOST_NUMBERS:
         return [None] * len(clusters)
     bounds = [_bounds(game, own) for own in clusters]
@@ -184,7 +187,7 @@ def _where(i: int, game: Game) -> str:
     place = int(np.count_nonzero(tree.infoset_player[:i] == tree.infoset_player[i]))
     if np.count_nonzero(tree.infoset_player == tree.infoset_player[i]) == 1:
         return ""
-    if i == tree.infoset[0]:
+    if game.product is None and i == tree.infoset[0]:
         return f" {AT_START}"
     number = f"{_ORDINALS[place]} set" if place < len(_ORDINALS) else f"set {place + 1}"
     return f" at {printable(tree.players[tree.infoset_player[i]])}'s {number}"

@@ -59,18 +59,21 @@ def local_dimension(game: Game, behavior: FloatArray) -> Dimension | None:
     if not any(len(support) > 1 for support in supports):
         return Dimension(0, 0)
     behavior = _without_traces(tree, behavior)
-    slopes = jacobian(game.sequence_form, behavior) / (tree.payoff_range or 1.0)
-    moves = directions(*exchanges(supports), tree.n_actions)
+    taking, giving = exchanges(supports)
+    moves = directions(taking, giving, tree.n_actions)
+    slopes = _slopes(game, behavior, moves) / (tree.payoff_range or 1.0)
     reached = infoset_reach(tree, behavior) > 0
     others, first = exchanges(compress(supports, reached))
-    conditions = (slopes[others] - slopes[first]) @ moves
+    conditions = slopes[others] - slopes[first]
     lengths = np.linalg.norm(conditions, axis=1, keepdims=True)  # rows count by their directions
     rows = (conditions / np.maximum(lengths, NO_CONDITION))[lengths[:, 0] > NO_CONDITION]
     _, singular, right = np.linalg.svd(rows, full_matrices=True)
     tangent = right[int((singular > RANK_TOLERANCE).sum()) :].T
-    idle = sum(
-        _idle_directions(tree, slopes, i, supports[i]) for i in np.flatnonzero(~reached).tolist()
-    )
+    at, owner = tree.action_infoset, tree.infoset_player[tree.action_infoset]
+    idle = 0  # directions at a set off the path that change no other player's value of any action
+    for i in np.flatnonzero(~reached).tolist():
+        own = slopes[owner != tree.infoset_player[i]][:, at[taking] == i]
+        idle += own.shape[1] - _rank(own)
     moved = (moves @ tangent)[np.repeat(reached, np.diff(tree.action_start))]
     return Dimension(tangent.shape[1] - idle, _rank(moved))
 
@@ -121,13 +124,12 @@ def _supports(
     ]
 
 
-def _idle_directions(
-    tree: GameTree, slopes: FloatArray, infoset: int, support: NDArray[np.int64]
-) -> int:
-    """Directions at an information set that change no other player's value of any action."""
-    owner = np.repeat(tree.infoset_player, np.diff(tree.action_start))
-    others = slopes[owner != tree.infoset_player[infoset]]
-    return len(support) - 1 - _rank(others[:, support[1:]] - others[:, support[:1]])
+def _slopes(game: Game, behavior: FloatArray, moves: FloatArray) -> FloatArray:
+    """Derivatives of counterfactual values in directions (A, D) at one information set each."""
+    if game.product is None:
+        return jacobian(game.sequence_form, behavior) @ moves
+    values = game.payoff_model().counterfactual_values  # linear in the play at each set
+    return np.array([values(behavior + move) for move in moves.T]).T - values(behavior)[:, None]
 
 
 def _rank(matrix: FloatArray) -> int:

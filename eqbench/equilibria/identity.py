@@ -52,7 +52,7 @@ class Identity:
         regret is at most 1e-10 of the payoff range within the square root of that share
     strict : whether every published constraint holds within 1e-7, off the path of play too
     distance : largest difference of an outcome's probability to the nearest member, or to the
-        best member of its cluster
+        best member of its cluster; of an action's in products of more than 1,000,000 nodes
     off_path : difference to that member, as ``PLAYER|INFOSET|ACTION``, at information sets that
         are not reached; empty unless `on_path`
     dimension : of the set of equilibria around it, as :mod:`eqbench.equilibria.dimension` says;
@@ -271,10 +271,8 @@ def cluster_identities(
     -------
     list
         One identity per profile. In very large games only as many as fit into memory get one,
-        those with the smallest regrets, and none where the tree is not built.
+        those with the smallest regrets.
     """
-    if game.product is not None:
-        return [None] * len(profiles)
     kept = most_compared(game)
     chosen = sorted(np.argsort(regrets, kind="stable")[:kept].tolist())
     found: list[Identity | None] = [None] * len(profiles)

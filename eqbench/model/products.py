@@ -27,8 +27,8 @@ from eqbench.model.product_kernels import (
     best_responses,
     payoffs_and_values,
 )
-from eqbench.model.sequence_form import SequenceStructure
-from eqbench.model.tree import FloatArray, frozen
+from eqbench.model.sequence_form import SequenceStructure, merge_rows
+from eqbench.model.tree import FloatArray, IntArray, frozen
 
 # Work of a row of a group with a showdown, where one without has 1.
 SHOWDOWN_WORK = 3
@@ -80,6 +80,29 @@ class ProductForm(SequenceStructure):
     def places(self) -> _Places:
         """Where the sequences of hands are."""
         return _Places.of(self.dealt)
+
+    @cached_property
+    def outcomes(self) -> tuple[IntArray, FloatArray]:
+        """Those of the tree; there is one for every ending and deal, so there may be very many."""
+        dealt, to, players = self.dealt, self.places, np.arange(self.n_players)
+        deals, last, chance = dealt.hands.deals(), [], []
+        for board, possible in enumerate(dealt.possible):
+            ends = dealt.terminal[dealt.board[dealt.terminal] == board][:, None]
+            there = possible[deals.cards - 1].all(axis=1)
+            place = dealt.place[to.earlier[ends], players, deals.cards[there] - 1]
+            last.append((to.base[ends] + to.stride[ends] * place).reshape(-1, self.n_players))
+            chance.append((deals.weights[there] / dealt.chance[ends]).ravel())
+        columns, group = merge_rows(np.concatenate(last).astype(np.int32))
+        weight = np.concatenate(chance) / float(dealt.deal_weight)
+        return frozen(columns), frozen(np.bincount(group, weight, len(columns)))
+
+    def played(self, behavior: FloatArray) -> FloatArray:
+        """Probability with which each action is played, float64 (A,)."""
+        n, (reach, values) = self.n_players, np.empty((2, self.n_sequences))
+        extended = np.concatenate((np.ones(n), behavior))
+        # where every ending pays 1, whatever a player does is worth how often the others admit it
+        best_responses(self.chances, extended, reach, values, *np.empty((2, n)))
+        return (reach * values)[n:]
 
     @cached_property
     def _groups(self) -> list[_Groups]:

@@ -108,9 +108,14 @@ def realization(form: SequenceStructure, behavior: NDArray) -> NDArray:
     """
     kind = np.result_type(behavior, np.float64)
     reach = np.ones((form.n_sequences, *behavior.shape[1:]), dtype=kind)
-    for i in range(form.n_infosets):
-        block = slice(form.block_start[i], form.block_start[i + 1])
-        reach[block] = reach[form.parent[i]] * behavior[_actions(form, i)]
+    n, first, sizes = form.n_players, 0, np.diff(form.block_start)
+    latest = np.maximum.accumulate(form.parent)
+    while first < form.n_infosets:  # as many sets at a time as follow sequences before all of them
+        stop = int(np.searchsorted(latest, form.block_start[first]))
+        begin, end = form.block_start[[first, stop]].tolist()
+        above = np.repeat(form.parent[first:stop], sizes[first:stop])
+        reach[begin:end] = reach[above] * behavior[begin - n : end - n]
+        first = stop
     return reach
 
 

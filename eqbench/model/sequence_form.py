@@ -74,6 +74,11 @@ class SequenceStructure:
         raise NotImplementedError
 
     @property
+    def outcomes(self) -> tuple[IntArray, FloatArray]:
+        """Last sequences of all players, (Z, N) as `SequenceForm.columns`, and their chance."""
+        raise NotImplementedError
+
+    @property
     def n_infosets(self) -> int:
         return len(self.parent)
 
@@ -129,6 +134,10 @@ class SequenceForm(SequenceStructure):
     base: FloatArray
     slope: FloatArray | None
     value: float
+
+    @property
+    def outcomes(self) -> tuple[IntArray, FloatArray]:
+        return self.columns, self.chance
 
     @cached_property
     def payoffs(self) -> FloatArray:
@@ -214,7 +223,7 @@ class SequenceForm(SequenceStructure):
 def compile_sequence_form(tree: GameTree) -> SequenceForm:
     """Sequence form of a game tree."""
     n = tree.n_players
-    columns, group = _merge(last_sequences(tree))
+    columns, group = merge_rows(last_sequences(tree))
     weight = _chance_reach(tree)
     payoffs = tree.payoffs
     rows = len(columns)
@@ -282,8 +291,8 @@ def _depths(tree: GameTree) -> Iterator[tuple[slice, slice]]:
     return pairwise((slice(0, 0), *tree.levels))
 
 
-def _merge(last: IntArray) -> tuple[IntArray, IntArray]:
-    """Distinct rows in lexicographic order, and the row that each terminal belongs to."""
+def merge_rows(last: IntArray) -> tuple[IntArray, IntArray]:
+    """Distinct rows in lexicographic order, and which of them each row is."""
     order = np.lexsort(last.T[::-1])
     last = last[order]
     new = np.ones(len(last), dtype=bool)

@@ -31,7 +31,6 @@ from eqbench.report.trials import (
 from eqbench.spec import parse_spec
 from eqbench.store.schema import CellRecord
 from eqbench.text import printable, seconds, shortened, small
-from eqbench.verification import BY_PRODUCTS
 
 MOST_GAMES, MOST_RANKED = 5, 10  # games that have a sentence each; solvers with their ranks
 MOST_NAMED = 6  # solvers of an equilibrium
@@ -164,8 +163,6 @@ def _found(games: Sequence[Sequence[RunCell]], *, briefly: bool) -> str:
         listed = f": {first_of(list(map(_finders, clusters)))}" if not (sets or briefly) else ""
         parts.append(f" of {counted(len(clusters), 'cluster')} in no published set{listed}")
     found = f"Found equilibria{', and'.join(parts)}." if parts else "No equilibrium was identified."
-    if not parts and all(BY_PRODUCTS in entry.record.reason for own in games for entry in own):
-        found = "Equilibria are not named where the tree is not built."
     symbols = dict.fromkeys(item.meaning for item in sets.values() if item.meaning)
     meanings = () if briefly else (f"{meaning}." for meaning in symbols)
     missed = [*_missed(games)]

@@ -13,6 +13,7 @@ from itertools import chain, compress, islice, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from eqbench.equilibria.descriptions import MOST_INFOSETS
 from eqbench.model.inspection import infoset_reach
 from eqbench.model.tree import FloatArray
 from eqbench.report.known import small_game
@@ -44,8 +45,10 @@ def played_table(found: Sequence[FoundEquilibrium]) -> Table | None:
     record = best[0][0].record if best else None
     runs = [cell.source for cell, _ in best if cell.source]
     game = small_game(record.game_spec, record.game_content, runs) if record else None
+    if record is None or game is None or (game.product and game.tree.n_infosets > MOST_INFOSETS):
+        return None
     shares = [cell.shares(candidate) for cell, candidate in best]
-    if record is None or game is None or not all(shares):
+    if not all(shares):
         return None
     tree, sets = game.tree, sets_of(game)
     names, starts = [actions for *_, actions in sets], tree.action_start

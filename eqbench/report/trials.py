@@ -114,7 +114,9 @@ class RunCell:
         try:
             data = read_file(self.source.path / item.profile)
             found = {
-                (player, label, action): float(frequency_of(share, action))
+                (player, label, action): (
+                    share if isinstance(share, float) else float(frequency_of(share, action))
+                )
                 for player, sets in decode(data, ProfileDocument)["behavior"].items()
                 for label, shares in sets.items()
                 for action, share in shares.items()

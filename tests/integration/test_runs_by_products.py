@@ -41,8 +41,18 @@ def test_report_says_how_it_was_measured(run: eqbench.Run) -> None:
         assert "without the tree of 601 nodes" in run.report(form)
 
 
-def test_answer_says_why_no_equilibrium_has_a_name(run: eqbench.Run) -> None:
-    assert "Equilibria are not named where the tree is not built." in run.answer
+@pytest.mark.parametrize(("spec", "most"), [("kuhn3", 600), ("leduc(ranks=2,raises=1)", 100)])
+def test_equilibria_are_named_as_on_the_tree(spec: str, most: int) -> None:
+    options = {"iterations": 500, "tolerance": 1e-3, "timeout_s": 60}
+    solvers = "cfr_plus,dcfr,pcfr_plus"
+    runs = [eqbench.run(spec, solvers, max_nodes=n, **options) for n in (most, 10_000)]
+    assert ["without the tree" in each[0].reason for each in runs] == [True, False]
+    named = [{cell.solver: cell.equilibria[0].identity for cell in each} for each in runs]
+    for solver, found in named[0].items():
+        expected = named[1][solver]
+        assert found is not None and expected is not None
+        assert (found.name, found.title) == (expected.name, expected.title)
+    assert "Found equilibria" in runs[0].answer
 
 
 def test_finished_cells_are_kept_when_it_is_resumed(run: eqbench.Run) -> None:

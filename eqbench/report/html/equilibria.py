@@ -49,7 +49,7 @@ def played(games: Sequence[ShownGame]) -> Iterator[Played]:
 
 
 def _unnamed(entries: Sequence[RunCell]) -> list[FoundEquilibrium]:
-    """Best candidates of cells of a game of hands, which is often too large to name equilibria."""
+    """Best candidates of cells of a game of hands, which is often too large to solve."""
     best = [(entry, entry.record.equilibria[:1]) for entry in entries if entry.record.equilibria]
     return [FoundEquilibrium("", "", True, [cell]) for cell in best]
 
