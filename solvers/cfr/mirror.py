@@ -72,7 +72,7 @@ def direct_values(mirror: Mirror, player: int, temperature: float, state: State)
         value, mass = 0.0, 0.0
         for entry in range(form.entry_start[s], form.entry_start[s + 1]):
             product, penalties = 1.0, 0.0
-            for j in range(len(form.others)):
+            for j in range(form.opponents.shape[1]):
                 product *= reach[form.opponents[entry, j]]
                 penalties += path[form.opponents[entry, j]]
             mass += product * chance[entry]
@@ -100,7 +100,7 @@ def mirror_step(mirror: Mirror, player: int, t: int, temperature: float, state: 
         value, mass, share = 0.0, masses[first], 1.0  # masses of all actions are the same
         for s in range(first, last):
             value += behavior[s] * values[s]
-        if above > len(form.others):
+        if above >= len(form.infoset_start) - 1:
             values[above] += value
             masses[above] += mass
             if mirror.values != BEHAVIORAL:
@@ -119,7 +119,7 @@ def mirror_step(mirror: Mirror, player: int, t: int, temperature: float, state: 
 def advance(mirror: Mirror, start: int, count: int, state: State) -> None:
     """Do the iterations ``start + 1`` to ``start + count``, in place."""
     form, path, penalty = mirror.form, mirror.path, mirror.penalty
-    players = len(form.others) + 1
+    players = len(form.infoset_start) - 1
     for t in range(start + 1, start + count + 1):
         weight, temperature = float(t) ** mirror.averaging, mirror.temperature * t**-mirror.cooling
         for turn in range(players if mirror.alternating else 2 * players):
