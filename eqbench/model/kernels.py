@@ -51,7 +51,7 @@ def direct_values(form, player, reach, values):
             elif others == 3:
                 values[s] = _direct_value(form, s, 3, reach)
             else:
-                values[s] = _direct_value(form, s, others, reach)
+                values[s] = _direct_value(form, s, np.uint64(others), reach)
 
 
 @inlined
@@ -105,7 +105,7 @@ def unit_values(entries, unit, reach, values):
         elif others == 3:
             _group_values(entries, group, 3, reach, values)
         else:
-            _group_values(entries, group, others, reach, values)
+            _group_values(entries, group, np.uint64(others), reach, values)
 
 
 @inlined

@@ -74,8 +74,10 @@ def direct_values(mirror: Mirror, player: int, temperature: float, state: State)
             sums = _value_and_mass(mirror, s, 1, paid, state.reach)
         elif others == 2:
             sums = _value_and_mass(mirror, s, 2, paid, state.reach)
+        elif others == 3:
+            sums = _value_and_mass(mirror, s, 3, paid, state.reach)
         else:
-            sums = _value_and_mass(mirror, s, others, paid, state.reach)
+            sums = _value_and_mass(mirror, s, np.uint64(others), paid, state.reach)
         state.values[s], mirror.mass[s] = sums
 
 
