@@ -58,6 +58,8 @@ class Interleaved(NamedTuple):
         Zero where a sequence has fewer entries than its group has rows.
     coded : tuple
         One zero if there are codes, otherwise empty: its length tells the compiler.
+    others : tuple of N-1 zeros
+        Its length tells the compiler the number of players.
     """
 
     parts: int
@@ -70,6 +72,7 @@ class Interleaved(NamedTuple):
     codes: NDArray[np.uint16]
     weights: FloatArray
     coded: tuple[int, ...]
+    others: tuple[int, ...]
 
 
 def interleave(form: SequenceForm, parts: int | None = None) -> Interleaved:
@@ -98,6 +101,7 @@ def interleave(form: SequenceForm, parts: int | None = None) -> Interleaved:
         sequences,
         *_filled(form, sequences, group_row, table),
         () if table is None else (0,),
+        (0,) * (n - 1),
     )
 
 

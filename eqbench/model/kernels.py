@@ -3,8 +3,9 @@
 Vectors over sequences have length S; `behavior` holds 1 at the empty sequences. All kernels
 write into arrays that the caller owns and read a :class:`FormArrays` as `form`.
 
-Sums over products are compiled with one, two and three opponents as a constant, which unrolls
-the products (worth 3x with four players), and once more for any number.
+Products over one, two and three opponents are unrolled (worth 3x with four players) within one
+kernel for any number of players. Only what CFR reads has that number in its type: kernels that
+are inlined take long to compile, and several copies of them longer than one kernel for each number.
 """
 
 from __future__ import annotations
@@ -82,13 +83,13 @@ def fill_rows(form, source, sequences, group_row, opponents, target):
 
 
 @inlined
-def _product(entries, place, others, reach):
+def _product(entries, place, reach):
     """Payoff, chance and the others' reach of one entry."""
     if len(entries.coded) > 0:
         product = entries.weights[entries.codes[place]]
     else:
         product = entries.weights[place]
-    for j in range(others):
+    for j in range(len(entries.others)):
         product *= reach[entries.opponents[place, j]]
     return product
 
@@ -96,39 +97,25 @@ def _product(entries, place, others, reach):
 @inlined
 def unit_values(entries, unit, reach, values):
     """Values of a unit's sequences over the terminals that end in them."""
-    others = entries.opponents.shape[1]
+    one, others = np.uint64(1), np.uint64(len(entries.others))
     for group in range(entries.unit_group[unit], entries.unit_group[unit + 1]):
-        if others == 1:
-            _group_values(entries, group, 1, reach, values)
-        elif others == 2:
-            _group_values(entries, group, 2, reach, values)
-        elif others == 3:
-            _group_values(entries, group, 3, reach, values)
-        else:
-            _group_values(entries, group, np.uint64(others), reach, values)
-
-
-@inlined
-def _group_values(entries, group, others, reach, values):
-    """Values of the sequences of a group."""
-    one = np.uint64(1)
-    a, b, c, d = 0.0, 0.0, 0.0, 0.0
-    for row in range(entries.group_row[group], entries.group_row[group + one]):
-        place = row * _LANES
-        if len(entries.coded) > 0:
-            prefetch(entries.codes, place + AHEAD)
-        else:
-            prefetch(entries.weights, place + AHEAD)
-        prefetch(entries.opponents, (place + AHEAD) * np.uint64(others))
-        a += _product(entries, place, others, reach)
-        b += _product(entries, place + one, others, reach)
-        c += _product(entries, place + one + one, others, reach)
-        d += _product(entries, place + one + one + one, others, reach)
-    lane = group * _LANES
-    values[entries.sequences[lane]] = a
-    values[entries.sequences[lane + one]] = b
-    values[entries.sequences[lane + one + one]] = c
-    values[entries.sequences[lane + one + one + one]] = d
+        a, b, c, d = 0.0, 0.0, 0.0, 0.0
+        for row in range(entries.group_row[group], entries.group_row[group + one]):
+            place = row * _LANES
+            if len(entries.coded) > 0:
+                prefetch(entries.codes, place + AHEAD)
+            else:
+                prefetch(entries.weights, place + AHEAD)
+            prefetch(entries.opponents, (place + AHEAD) * others)
+            a += _product(entries, place, reach)
+            b += _product(entries, place + one, reach)
+            c += _product(entries, place + one + one, reach)
+            d += _product(entries, place + one + one + one, reach)
+        lane = group * _LANES
+        values[entries.sequences[lane]] = a
+        values[entries.sequences[lane + one]] = b
+        values[entries.sequences[lane + one + one]] = c
+        values[entries.sequences[lane + one + one + one]] = d
 
 
 @kernel
