@@ -8,19 +8,22 @@ first call, without Numba never. The bits are the same: a kernel takes :func:`ex
 :func:`inner_product` from here, and no sum or power of a whole array. Only quotients of complex
 numbers may differ in the last one.
 
-Numba's disk cache notices edits of a function but not of the functions that it calls. So the
-cache folder is named after a hash of all sources that may contain kernels: after any edit
-everything is compiled afresh.
+Numba's disk cache notices edits of a function but not of the functions that it calls, and none is
+shared between checkouts. So files are named after a hash of what a kernel is compiled of: its code,
+that of the kernels that it calls, and the constants that they read. A kernel names these itself,
+not as attributes of a module.
 """
 
 from __future__ import annotations
 
 import cmath
 import functools
+import hashlib
 import importlib.metadata
 import importlib.util
 import math
 import os
+import re
 import sys
 import time
 import types
@@ -33,7 +36,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eqbench.model.cache import cache_root, package_sources, source_hash
+from eqbench.model.cache import cache_root, source_hash
 
 # Seconds of a kernel in plain Python, and items of arrays that it is given, from which on compiling
 # it pays.
@@ -204,19 +207,10 @@ class Kernel:
     @functools.cached_property
     def _dispatcher(self) -> Any:
         with preparation.counted():
-            numba, folder = _numba(), cache_folder()
-            # Numba picks the folder when it decorates. The setting is global to the process, so it
-            # is put back at once to leave other people's cached functions where they were.
-            before = numba.config.CACHE_DIR
-            numba.config.CACHE_DIR = str(folder) if folder else ""
-            try:
-                made = numba.njit(nogil=True, **self.targetoptions)(self.py_func)
-                made._compile_for_args = self._missing
-                if folder is not None and not self.targetoptions:
-                    with suppress(RuntimeError):  # not even an empty file can be written
-                        made._cache = _dispensable_cache()(self.py_func)
-            finally:
-                numba.config.CACHE_DIR = before
+            made = _numba().njit(nogil=True, **self.targetoptions)(self.py_func)
+            made._compile_for_args = self._missing
+            if cache_folder() is not None and not self.targetoptions:
+                made._cache = _dispensable_cache()(self)
             return made
 
     @property
@@ -224,23 +218,54 @@ class Kernel:
         """Its type, where kernels that are compiled call it."""
         return self._dispatcher._numba_type_
 
-    @property
+    @functools.cached_property
     def _file(self) -> str:
-        """Beginning of the names of its files, as Numba makes them."""
-        module, name = self.__module__.rpartition(".")[2], self.py_func.__qualname__
-        return f"{module}.{name}-{self.py_func.__code__.co_firstlineno}"
+        """Beginning of the names of its files: a hash of all that it is compiled of stands last."""
+        digest = hashlib.sha256(self.__module__.encode())
+        for part in _ingredients(self.py_func, set()):
+            digest.update(repr(part).encode() + b"\0")
+        name = f"{self.__module__.rpartition('.')[2]}.{self.py_func.__qualname__}"
+        return f"{re.sub(r'[^.a-zA-Z0-9_]', '', name)}-{digest.hexdigest()[:16]}"
 
     def _on_disk(self, kinds: Any = None) -> bool:
         """Whether there is machine code for arguments of some types, or of any."""
         if kinds is None:
             folder = cache_folder()
-            return folder is not None and any(folder.glob(f"*/{self._file}.*.nbi"))
+            return folder is not None and (folder / f"{self._file}.nbi").exists()
         kept = self._dispatcher._cache
         if not hasattr(kept, "_cache_file"):
             return False
         context = self._dispatcher.targetctx
         context.refresh()
         return kept._index_key(kinds, context.codegen()) in kept._cache_file._load_index()
+
+
+def _ingredients(function: Any, seen: set[Any]) -> Iterator[Any]:
+    """Code of a function and of the kernels that it calls, and the constants that they read."""
+    seen.add(function)
+    closure = [cell.cell_contents for cell in function.__closure__ or ()]
+    named = function.__globals__ | dict(zip(function.__code__.co_freevars, closure, strict=True))
+    yield function.__defaults__
+    codes = [function.__code__]
+    for code in codes:
+        yield code.co_code, code.co_names, code.co_freevars
+        for constant in code.co_consts:
+            if isinstance(constant, types.CodeType):
+                codes.append(constant)
+            else:
+                yield constant
+        for name in (*code.co_names, *code.co_freevars):
+            value = named.get(name)
+            if isinstance(value, Kernel):
+                yield value.targetoptions
+                if value.py_func not in seen:
+                    yield from _ingredients(value.py_func, seen)
+            elif isinstance(value, np.ndarray):
+                yield value.dtype.str, value.shape, value.tobytes()
+            elif isinstance(value, types.ModuleType) and value.__name__.startswith("eqbench"):
+                raise TypeError(f"{function.__name__} is a kernel and must import from {name}")
+            elif not isinstance(value, types.ModuleType) and not callable(value):
+                yield value
 
 
 _kernels: list[Kernel] = []
@@ -421,10 +446,31 @@ def _numba() -> Any:
 
 @cache
 def _dispensable_cache() -> Any:
-    from numba.core.caching import FunctionCache
+    from numba.core.caching import CompileResultCacheImpl, FunctionCache
+
+    class Files(CompileResultCacheImpl):  # type: ignore[misc]
+        """Names and place of the files of a kernel."""
+
+        def __init__(self, kernel: Kernel) -> None:
+            self._locator, self._filename_base = self, kernel._file
+            self._lineno, self._py_file = 0, kernel.py_func.__code__.co_filename
+
+        def get_cache_path(self) -> str:
+            return str(cache_folder())
+
+        def get_source_stamp(self) -> str:
+            return ""
+
+        def ensure_cache_path(self) -> None:
+            os.makedirs(self.get_cache_path(), exist_ok=True)
 
     class DispensableCache(FunctionCache):  # type: ignore[misc]
         """Machine code on disk; on a full disk everything is compiled once in each process."""
+
+        _impl_class = Files
+
+        def _index_key(self, sig: Any, codegen: Any) -> tuple:
+            return _in_words(sig), codegen.magic_tuple()
 
         def save_overload(self, sig: Any, data: Any) -> None:
             with suppress(OSError):
@@ -433,20 +479,22 @@ def _dispensable_cache() -> Any:
     return DispensableCache
 
 
+def _in_words(kinds: Any) -> tuple:
+    """Types as they are written, and the classes and fields of named tuples; nothing to import."""
+    parts = kinds if isinstance(kinds, tuple) else getattr(kinds, "types", ())
+    named = getattr(kinds, "instance_class", None)
+    words = (named.__module__, named.__qualname__, *named._fields) if named else ()
+    return (str(kinds), *words, *map(_in_words, parts))
+
+
 @cache
 def cache_folder() -> Path | None:
-    """Folder for machine code of these very sources; None if no folder can be written."""
+    """Folder for machine code of this compiler; None if no folder can be written."""
     try:
         compiler = f"numba {importlib.metadata.version('numba')} {sys.version}"
-        name = f"kernels-{source_hash(kernel_sources(), compiler)}"
-        folder = cache_root() / name
+        folder = cache_root() / f"kernels-{source_hash([Path(__file__)], compiler)}"
         folder.mkdir(parents=True, exist_ok=True)
     # RuntimeError: this user has no home folder
     except (OSError, RuntimeError, importlib.metadata.PackageNotFoundError):
         return None
     return folder if os.access(folder, os.W_OK) else None
-
-
-def kernel_sources() -> list[Path]:
-    """All Python files that may hold kernels, in a fixed order: model, verifier, solvers."""
-    return package_sources("eqbench.model", "eqbench.solvers", "eqbench.verification")

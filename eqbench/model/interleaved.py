@@ -101,7 +101,7 @@ def interleave(form: SequenceForm, parts: int | None = None) -> Interleaved:
         sequences,
         *_filled(form, sequences, group_row, table),
         () if table is None else (0,),
-        arrays.others,
+        (0,) * (n - 1),
     )
 
 

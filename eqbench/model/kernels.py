@@ -3,8 +3,9 @@
 Vectors over sequences have length S; `behavior` holds 1 at the empty sequences. All kernels
 write into arrays that the caller owns and read a :class:`FormArrays` as `form`.
 
-``for j in range(len(form.others))`` has a trip count that is part of the type, so each number
-of players gets its own unrolled machine code (worth 3x with four players).
+Products over one, two and three opponents are unrolled (worth 3x with four players) within one
+kernel for any number of players. Only what CFR reads has that number in its type: kernels that
+are inlined take long to compile, and several copies of them longer than one kernel for each number.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def direct_values(form, player, reach, values):
 
     ``values[s]`` is the sum over those terminals of payoff, chance and the others' reach.
     """
-    others = np.uint64(len(form.others))
+    others = form.opponents.shape[1]
     for block in range(2):
         # the empty sequence stands apart from the others
         first, last = player, player + 1
@@ -44,15 +45,28 @@ def direct_values(form, player, reach, values):
             first = form.block_start[form.infoset_start[player]]
             last = form.block_start[form.infoset_start[player + 1]]
         for s in range(first, last):
-            total = 0.0
-            for entry in range(form.entry_start[s], form.entry_start[s + 1]):
-                prefetch(form.weight, entry + AHEAD)
-                prefetch(form.opponents, (entry + AHEAD) * others)
-                product = form.weight[entry]
-                for j in range(len(form.others)):
-                    product *= reach[form.opponents[entry, j]]
-                total += product
-            values[s] = total
+            if others == 1:
+                values[s] = _direct_value(form, s, 1, reach)
+            elif others == 2:
+                values[s] = _direct_value(form, s, 2, reach)
+            elif others == 3:
+                values[s] = _direct_value(form, s, 3, reach)
+            else:
+                values[s] = _direct_value(form, s, np.uint64(others), reach)
+
+
+@inlined
+def _direct_value(form, s, others, reach):
+    """Value of one sequence over the terminals that end in it."""
+    total = 0.0
+    for entry in range(form.entry_start[s], form.entry_start[s + 1]):
+        prefetch(form.weight, entry + AHEAD)
+        prefetch(form.opponents, (entry + AHEAD) * np.uint64(others))
+        product = form.weight[entry]
+        for j in range(others):
+            product *= reach[form.opponents[entry, j]]
+        total += product
+    return total
 
 
 @kernel
@@ -63,7 +77,7 @@ def fill_rows(form, source, sequences, group_row, opponents, target):
         place = row * _LANES + np.uint64(lane) % _LANES
         for entry in range(form.entry_start[s], form.entry_start[s + 1]):
             target[place] = source[entry]
-            for j in range(len(form.others)):
+            for j in range(form.opponents.shape[1]):
                 opponents[place, j] = form.opponents[entry, j]
             place += _LANES
 
@@ -107,7 +121,7 @@ def unit_values(entries, unit, reach, values):
 @kernel
 def all_direct_values(form, reach, values):
     """Values of the sequences of all players over the terminals that end in them."""
-    for p in range(len(form.others) + 1):
+    for p in range(len(form.infoset_start) - 1):
         direct_values(form, p, reach, values)
 
 
@@ -138,7 +152,7 @@ def continue_best_response(form, player, values):
 @kernel
 def payoffs_and_values(form, behavior, reach, values, payoffs):
     """Realization plans, counterfactual values (S,) and expected payoffs (N,)."""
-    players = len(form.others) + 1
+    players = len(form.infoset_start) - 1
     for p in range(players):
         realize(form, p, behavior, reach)
     for p in range(players):
@@ -150,7 +164,7 @@ def payoffs_and_values(form, behavior, reach, values, payoffs):
 @kernel
 def best_responses(form, behavior, reach, values, payoffs, best):
     """Expected payoffs and best-response values (N,); `values` ends as best-response values."""
-    players = len(form.others) + 1
+    players = len(form.infoset_start) - 1
     for p in range(players):
         realize(form, p, behavior, reach)
     for p in range(players):
@@ -192,7 +206,7 @@ def jacobian(form, behavior, reach, values, matrix):
                 total += behavior[t] * matrix[s, t]
                 matrix[s, t] *= reach[form.parent[i]]
             matrix[s, form.parent[i]] += total
-        for t in range(len(form.others) + 1):
+        for t in range(len(form.infoset_start) - 1):
             matrix[s, t] = 0.0  # the empty sequences carry no frequency
     _own_derivatives(form, behavior, values, matrix)
 
@@ -200,7 +214,7 @@ def jacobian(form, behavior, reach, values, matrix):
 @kernel
 def cross_derivatives(form, reach, matrix):
     """Add d value[s] / d reach[t] for sequences t of other players."""
-    others = len(form.others)
+    others = form.opponents.shape[1]
     for s in range(len(form.entry_start) - 1):
         for entry in range(form.entry_start[s], form.entry_start[s + 1]):
             for j in range(others):
@@ -214,7 +228,7 @@ def cross_derivatives(form, reach, matrix):
 @kernel
 def _own_derivatives(form, behavior, values, matrix):
     """Add d value[s] / d behavior[t] where t is a later action of the same player."""
-    players = len(form.others) + 1
+    players = len(form.infoset_start) - 1
     infoset_of = np.empty(len(form.entry_start) - 1, dtype=np.int64)
     for i in range(len(form.parent)):
         infoset_of[form.block_start[i] : form.block_start[i + 1]] = i

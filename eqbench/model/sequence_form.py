@@ -45,8 +45,6 @@ class FormArrays(NamedTuple):
         Sequences of the other players, in player order, on the paths that use s last.
     weight : float64 (N*Z,)
         Payoff of p on those paths times their chance probability.
-    others : tuple of N-1 zeros
-        Its length tells the compiler the number of players.
     """
 
     block_start: NDArray[np.uint32]
@@ -55,7 +53,6 @@ class FormArrays(NamedTuple):
     entry_start: NDArray[np.uint64]
     opponents: NDArray[np.uint32]
     weight: FloatArray
-    others: tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,7 +183,6 @@ class SequenceForm(SequenceStructure):
             start,
             opponents,
             weight if self.slope is None else self._weight(self.payoffs),
-            (0,) * (self.n_players - 1),
         )
 
     @cached_property

@@ -69,6 +69,7 @@ class _SolverSubject:
     games: Sequence[str]
     _built: dict[str, Game] = field(default_factory=dict)
     _tried: dict[tuple, Trial] = field(default_factory=dict)
+    _measured: dict[str, list[MeasuredProfile]] = field(default_factory=dict)
     _facts: DescribedFrame | None = None
 
     @property
@@ -121,14 +122,16 @@ class _SolverSubject:
 
     def findings(self, game: str) -> list[MeasuredProfile]:
         """Measured snapshots and candidates of the plain attempt."""
-        verifier = Verifier(self.game(game).tree)
-        found = []
-        for frame in self.plain(game).found:
+        if game not in self._measured:
+            verifier = Verifier(self.game(game).tree)
             try:
-                found.append(measure(frame, verifier, DEFAULT_TOLERANCE))
+                found = [
+                    measure(each, verifier, DEFAULT_TOLERANCE) for each in self.plain(game).found
+                ]
             except ProfileError as error:
                 raise BrokenPromiseError(f"on {game} it reports no profile: {error}") from None
-        return found
+            self._measured[game] = found
+        return self._measured[game]
 
 
 def _has_a_canonical_spec(subject: _SolverSubject) -> str:
@@ -183,10 +186,10 @@ def _converged_is_borne_out(subject: _SolverSubject) -> str | None:
             continue
         claims += 1
         tree = subject.game(game).tree
-        candidates = [f for f in subject.plain(game).found if isinstance(f, CandidateFrame)]
-        verifier = Verifier(tree)
-        handed = [measure(f, verifier, DEFAULT_TOLERANCE) for f in candidates]
-        shown = handed or subject.findings(game)[-1:]
+        findings = subject.findings(game)
+        measured = zip(subject.plain(game).found, findings, strict=True)
+        handed = [own for frame, own in measured if isinstance(frame, CandidateFrame)]
+        shown = handed or findings[-1:]
         # without a target a rule of its own is enough
         without, (status, reason) = (
             ending("converged", "", shown, target=target, tree=tree)

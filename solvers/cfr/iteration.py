@@ -106,7 +106,7 @@ def update_regrets(
         for s in range(first, last):
             value += behavior[s] * values[s]
         above = form.parent[i]
-        if above > len(form.others):  # values of empty sequences are never needed
+        if above >= len(form.infoset_start) - 1:  # values of empty sequences are never needed
             values[above] += value
         total = 0.0
         for s in range(first, last):
@@ -159,7 +159,7 @@ def advance(
     others' plans. So threads wait for each other only when it ends, or where all players move
     at once, before the first plan changes and after the last. They count in `arrivals`, (1,).
     """
-    players, turns = len(form.others) + 1, 0
+    players, turns = len(form.infoset_start) - 1, 0
     for t in range(start + 1, start + count + 1):
         weight = float(t) ** rule.averaging
         keep_positive = kept_share(t, rule.alpha, rule.shift)

@@ -65,19 +65,37 @@ def softmax(logits: FloatArray, first: int, last: int) -> float:
 @inlined
 def direct_values(mirror: Mirror, player: int, temperature: float, state: State) -> None:
     """Values and masses of a player's sequences over the terminals that end in them."""
-    form, chance, path, reach = mirror.form, mirror.chance, mirror.path, state.reach
-    starts, masses, values = form.infoset_start, mirror.mass, state.values
+    form, starts = mirror.form, mirror.form.infoset_start
     paid = temperature if mirror.values == BIDILATED else 0.0
+    others = form.opponents.shape[1]
     for s in range(form.block_start[starts[player]], form.block_start[starts[player + 1]]):
-        value, mass = 0.0, 0.0
-        for entry in range(form.entry_start[s], form.entry_start[s + 1]):
-            product, penalties = 1.0, 0.0
-            for j in range(len(form.others)):
-                product *= reach[form.opponents[entry, j]]
-                penalties += path[form.opponents[entry, j]]
-            mass += product * chance[entry]
-            value += product * (form.weight[entry] + paid * penalties * chance[entry])
-        values[s], masses[s] = value, mass
+        # as in :func:`eqbench.model.kernels.direct_values`
+        if others == 1:
+            sums = _value_and_mass(mirror, s, 1, paid, state.reach)
+        elif others == 2:
+            sums = _value_and_mass(mirror, s, 2, paid, state.reach)
+        elif others == 3:
+            sums = _value_and_mass(mirror, s, 3, paid, state.reach)
+        else:
+            sums = _value_and_mass(mirror, s, np.uint64(others), paid, state.reach)
+        state.values[s], mirror.mass[s] = sums
+
+
+@inlined
+def _value_and_mass(
+    mirror: Mirror, s: int, others: int, paid: float, reach: FloatArray
+) -> tuple[float, float]:
+    """Value and mass of one sequence over the terminals that end in it."""
+    form, chance, path = mirror.form, mirror.chance, mirror.path
+    value, mass = 0.0, 0.0
+    for entry in range(form.entry_start[s], form.entry_start[s + 1]):
+        product, penalties = 1.0, 0.0
+        for j in range(others):
+            product *= reach[form.opponents[entry, j]]
+            penalties += path[form.opponents[entry, j]]
+        mass += product * chance[entry]
+        value += product * (form.weight[entry] + paid * penalties * chance[entry])
+    return value, mass
 
 
 @inlined
@@ -100,7 +118,7 @@ def mirror_step(mirror: Mirror, player: int, t: int, temperature: float, state: 
         value, mass, share = 0.0, masses[first], 1.0  # masses of all actions are the same
         for s in range(first, last):
             value += behavior[s] * values[s]
-        if above > len(form.others):
+        if above >= len(form.infoset_start) - 1:
             values[above] += value
             masses[above] += mass
             if mirror.values != BEHAVIORAL:
@@ -119,7 +137,7 @@ def mirror_step(mirror: Mirror, player: int, t: int, temperature: float, state: 
 def advance(mirror: Mirror, start: int, count: int, state: State) -> None:
     """Do the iterations ``start + 1`` to ``start + count``, in place."""
     form, path, penalty = mirror.form, mirror.path, mirror.penalty
-    players = len(form.others) + 1
+    players = len(form.infoset_start) - 1
     for t in range(start + 1, start + count + 1):
         weight, temperature = float(t) ** mirror.averaging, mirror.temperature * t**-mirror.cooling
         for turn in range(players if mirror.alternating else 2 * players):

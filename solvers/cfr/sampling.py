@@ -171,7 +171,7 @@ def advance(
     state: State,
 ) -> None:
     """Do the iterations ``start + 1`` to ``start + count``, in place."""
-    players = len(form.others) + 1
+    players = len(form.infoset_start) - 1
     for t in range(start + 1, start + count + 1):
         weight = float(t) ** rule.averaging
         for player in range(players):

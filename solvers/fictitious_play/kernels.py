@@ -41,7 +41,7 @@ def respond(form: FormArrays, rule: CFRRule, player: int, state: PlaySums) -> No
     values = state.values
     direct_values_inlined(form, player, state.plans, values)
     tie = rule.negligible
-    for other in range(len(form.others) + 1):
+    for other in range(len(form.infoset_start) - 1):
         if other != player:
             tie *= state.plans[other]
     start, stop = form.infoset_start[player], form.infoset_start[player + 1]
@@ -74,7 +74,7 @@ def add_response(form: FormArrays, player: int, state: PlaySums) -> None:
 @kernel
 def advance(form: FormArrays, rule: CFRRule, count: int, state: PlaySums) -> None:
     """Do `count` iterations, in place; of the rule, values within `negligible` are equal."""
-    players = len(form.others) + 1
+    players = len(form.infoset_start) - 1
     for _ in range(count):
         for player in range(players):
             respond(form, rule, player, state)

@@ -22,11 +22,13 @@ still changes over the shortest of these steps another branch meets this one, or
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.continuation import ResponsePath
-from eqbench.model.compiled import inner_product, kernel
+from eqbench.model.compiled import inlined, inner_product, kernel
 from eqbench.model.game import Game
 from eqbench.model.profile import random_profile
 from eqbench.model.tree import FloatArray
@@ -200,7 +202,7 @@ class LogitBranch:
 
     def _rising(self, point: FloatArray) -> FloatArray:
         """Real eigenvalues below 0 of the derivatives of the equations by log-odds."""
-        set_units(self.flat, self._work, point)
+        set_units(units_of(self.flat, self._work), point)
         newton_system(self.flat, self._work, point)
         values = np.linalg.eigvals(self._work.bordered[:-1, :-1] * self._work.scale[:-1])
         real = (values.real < 0.0) & (np.abs(values.imag) <= REAL * np.abs(values.real))
@@ -246,10 +248,27 @@ def turns(lambdas: FloatArray) -> NDArray[np.int64]:
     return np.flatnonzero(rising[1:] != rising[:-1]) + 1
 
 
+class Units(NamedTuple):
+    """What is measured in: few arrays, since every call between kernels passes each of its own."""
+
+    # of the `FlatTree`, and of the `Workspace`
+    start: NDArray
+    unit: float
+    top: NDArray
+    scale: FloatArray
+    border: FloatArray
+
+
+@inlined
+def units_of(flat: FlatTree, work: Workspace) -> Units:
+    """Units in a workspace."""
+    return Units(flat.start, flat.unit, work.top, work.scale, work.border)
+
+
 @kernel
-def set_units(flat: FlatTree, work: Workspace, point: FloatArray) -> None:
+def set_units(units: Units, point: FloatArray) -> None:
     """Set the most probable action of each information set and the units at a point."""
-    start, top, scale = flat.start, work.top, work.scale
+    start, top, scale = units.start, units.top, units.scale
     for c in range(len(top)):
         begin, end = start[c] - c, start[c + 1] - c - 1
         top[c], highest = -1, 0.0
@@ -259,13 +278,13 @@ def set_units(flat: FlatTree, work: Workspace, point: FloatArray) -> None:
         for i in range(begin, end):
             odds = (0.0 if i == top[c] else point[i]) - highest
             scale[i] = np.sqrt(1.0 + odds * odds)
-    scale[-1] = abs(point[-1]) + flat.unit
+    scale[-1] = abs(point[-1]) + units.unit
 
 
 @kernel
-def in_units(flat: FlatTree, work: Workspace, change: FloatArray, measured: FloatArray) -> float:
+def in_units(units: Units, change: FloatArray, measured: FloatArray) -> float:
     """Largest change of a coordinate in its unit, infinite if one is none; `measured` are all."""
-    start, top, scale = flat.start, work.top, work.scale
+    start, top, scale = units.start, units.top, units.scale
     measured[-1] = change[-1] / scale[-1]
     for c in range(len(top)):
         shift = change[top[c]] if top[c] >= 0 else 0.0
@@ -281,10 +300,10 @@ def in_units(flat: FlatTree, work: Workspace, change: FloatArray, measured: Floa
 
 
 @kernel
-def set_plane(flat: FlatTree, work: Workspace, direction: FloatArray) -> None:
+def set_plane(units: Units, direction: FloatArray) -> None:
     """Set the border of the matrix to the plane across a direction."""
-    start, top, scale, border = flat.start, work.top, work.scale, work.border
-    in_units(flat, work, direction, border)
+    start, top, scale, border = units.start, units.top, units.scale, units.border
+    in_units(units, direction, border)
     border /= np.sqrt(inner_product(border, border))
     for c in range(len(top)):
         if top[c] >= 0:
@@ -296,7 +315,9 @@ def set_plane(flat: FlatTree, work: Workspace, direction: FloatArray) -> None:
 
 
 @kernel
-def correct(flat: FlatTree, work: Workspace, tolerance: float, point: FloatArray) -> int:
+def correct(
+    flat: FlatTree, work: Workspace, units: Units, tolerance: float, point: FloatArray
+) -> int:
     """Newton iterations to the branch, negative if they failed; `point` changes.
 
     `work.solution[1]` becomes the tangent, on the side that the sign of the determinant tells.
@@ -310,7 +331,7 @@ def correct(flat: FlatTree, work: Workspace, tolerance: float, point: FloatArray
         if not sign:
             return -iteration
         work.solution[1] *= sign
-        size = in_units(flat, work, step, measured)
+        size = in_units(units, step, measured)
         if size > min(WILD, SHRINKING * before):
             # beliefs depend on differences of log-odds, whose rounding grows with them
             rate = abs(point[last]) / flat.unit
@@ -337,9 +358,9 @@ def stop_between(stops: FloatArray, here: float, there: float) -> float:
 
 
 @kernel
-def norm(flat: FlatTree, work: Workspace, change: FloatArray, measured: FloatArray) -> float:
+def norm(units: Units, change: FloatArray, measured: FloatArray) -> float:
     """Euclidean length of a change in the units; `measured` are its coordinates."""
-    in_units(flat, work, change, measured)
+    in_units(units, change, measured)
     return np.sqrt(inner_product(measured, measured))
 
 
@@ -347,6 +368,7 @@ def norm(flat: FlatTree, work: Workspace, change: FloatArray, measured: FloatArr
 def passes_middle(
     flat: FlatTree,
     work: Workspace,
+    units: Units,
     before: FloatArray,
     point: FloatArray,
     direction: FloatArray,
@@ -358,18 +380,18 @@ def passes_middle(
     Where tangents are lost in rounding, the chord is not.
     """
     chord, measured = point - before, np.empty_like(point)
-    length = norm(flat, work, chord, measured)
-    bend = direction / norm(flat, work, direction, measured)
-    bend -= tangent / norm(flat, work, tangent, measured)
+    length = norm(units, chord, measured)
+    bend = direction / norm(units, direction, measured)
+    bend -= tangent / norm(units, tangent, measured)
     for share in (0.125 * length, 0.0):
         middle = 0.5 * (before + point) + share * bend
-        set_units(flat, work, middle)
-        set_plane(flat, work, chord)
+        set_units(units, middle)
+        set_plane(units, chord)
         newton_system(flat, work, middle)
         counts[0] += 1
         if eliminate(work.bordered, work.right, work.solution):
-            far = norm(flat, work, work.solution[0], measured)
-            if far <= max(MIDDLE * norm(flat, work, chord, measured), RESOLUTION):
+            far = norm(units, work.solution[0], measured)
+            if far <= max(MIDDLE * norm(units, chord, measured), RESOLUTION):
                 return True
     return False
 
@@ -378,6 +400,7 @@ def passes_middle(
 def try_step(
     flat: FlatTree,
     work: Workspace,
+    units: Units,
     stops: FloatArray,
     before: FloatArray,
     direction: FloatArray,
@@ -396,15 +419,15 @@ def try_step(
     if landing:
         length = (stop - before[last]) / direction[last]
     guess = before + length * direction
-    set_units(flat, work, guess)
+    set_units(units, guess)
     if landing:
         guess[last] = stop
         work.border[:] = 0.0
         work.border[last] = 1.0
     else:
-        set_plane(flat, work, direction)
+        set_plane(units, direction)
     point[:] = guess
-    made = correct(flat, work, EXACT if landing else CONVERGED, point)
+    made = correct(flat, work, units, EXACT if landing else CONVERGED, point)
     counts[0] += abs(made)
     if landing:
         point[last] = stop
@@ -414,15 +437,15 @@ def try_step(
         return np.inf, 0.0, length, landing, PASSED
     measured, ahead = np.empty(last + 1), np.empty(last + 1)
     tangent[:] = control[2] * work.solution[1]
-    moved = in_units(flat, work, guess - before, measured)
+    moved = in_units(units, guess - before, measured)
     whole = np.sqrt(inner_product(measured, measured))
-    cosine = norm(flat, work, tangent, ahead)
+    cosine = norm(units, tangent, ahead)
     cosine = inner_product(measured, ahead) / (whole * cosine)
     if cosine < 0.0:
         tangent *= -1.0
     if moved > TURNING and tangent[last] * direction[last] < 0.0:
         return np.inf, moved, length, landing, PASSED
-    size = in_units(flat, work, point - guess, measured)
+    size = in_units(units, point - guess, measured)
     far = np.sqrt(inner_product(measured, measured))
     if flat.normal:
         size *= CARE
@@ -435,7 +458,7 @@ def try_step(
             test = TURNED if near else FAILED
         elif not near and (
             not far <= max(FAR * whole, RESOLUTION)
-            or not passes_middle(flat, work, before, point, direction, tangent, counts)
+            or not passes_middle(flat, work, units, before, point, direction, tangent, counts)
         ):
             test = FAILED
     return size, moved, length, landing, test
@@ -485,14 +508,15 @@ def advance(
     points : float64 (P+1, F+1)
         The first row is given; the others are filled, as far as the branch goes.
     """
+    units = units_of(flat, work)
     behind, ahead = course
     measured, tangent = np.empty_like(ahead), np.empty_like(ahead)
     for k in range(1, len(points)):
         before = points[k - 1]
-        set_units(flat, work, before)
+        set_units(units, before)
         chord = before - behind
-        chord /= in_units(flat, work, chord, measured)
-        size = in_units(flat, work, ahead, measured)
+        chord /= in_units(units, chord, measured)
+        size = in_units(units, ahead, measured)
         if 0.0 < size < np.inf:
             ahead /= size
         else:
@@ -501,7 +525,7 @@ def advance(
         while True:
             direction = ahead if control[1] else chord
             size, moved, length, landed, test = try_step(
-                flat, work, stops, before, direction, control, counts, points[k], tangent
+                flat, work, units, stops, before, direction, control, counts, points[k], tangent
             )
             if size < np.inf and (test == PASSED or length <= RESOLUTION):
                 if test == TURNED:
@@ -514,15 +538,15 @@ def advance(
             counts[1] += 1
             refused += 1
             if refused == PATIENCE and test != TURNED:
-                set_units(flat, work, before)
-                set_plane(flat, work, chord)
+                set_units(units, before)
+                set_plane(units, chord)
                 newton_system(flat, work, before)
                 # it is 1 at the beginning, and remains so if the chord really is forward
                 sign = eliminate(work.bordered, work.right, work.solution)
                 if sign:
                     fresh = work.solution[1]
                     sign *= control[2]
-                    ahead[:] = fresh * (sign / in_units(flat, work, fresh, measured))
+                    ahead[:] = fresh * (sign / in_units(units, fresh, measured))
             control[1] = 1.0 - control[1]
             control[0] = SHRINK * length
             if control[0] < SHORTEST:

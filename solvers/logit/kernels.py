@@ -101,10 +101,67 @@ class Workspace(NamedTuple):
 
 def flat_tree(tree: GameTree, form: Form = "agent") -> FlatTree:
     """Return the arrays of a tree, with the prior that is uniform in a form of the game."""
-    moves = tree.parent, tree.incoming, tree.infoset, tree.player, tree.chance_probability
-    sets, unit = (tree.action_start, tree.infoset_player), 1.0 / (tree.payoff_range or 1.0)
-    made = _flattened(*moves, *sets, tree.terminals, tree.payoffs.table, unit)
-    made = made._replace(normal=form != "agent")
+    nodes, sizes, starts = tree.n_nodes, np.diff(tree.action_start), tree.action_start
+    chosen = np.flatnonzero(sizes > 1)
+    # nodes are in order of depth
+    met = np.flatnonzero(tree.infoset >= 0)
+    earliest = met[np.unique(tree.infoset[met], return_index=True)[1]]
+    chosen = chosen[np.argsort(-earliest[chosen], kind="stable")]
+    sets, actions = len(chosen), int(sizes[chosen].sum())
+    start = np.append(0, np.cumsum(sizes[chosen])).astype(np.int32)
+    action = np.repeat(starts[chosen] - start[:-1], sizes[chosen]) + np.arange(actions)
+    # of sets and actions that have none, and of no set and no action, it is -1
+    place, number = np.full(len(sizes) + 1, -1), np.full(starts[-1] + 1, -1)
+    place[chosen], number[action] = np.arange(sets), np.arange(actions)
+    edge, at = number[tree.incoming].astype(np.int32), place[tree.infoset]
+    moved = edge >= 0
+    belongs = np.where(moved, at[tree.parent], -1)
+    mover = np.where(moved, tree.player[tree.parent], -1).astype(np.int32)
+    gain_start, gain_end = np.zeros(nodes, np.uint32), np.zeros(nodes, np.uint32)
+    e, c = edge[moved], belongs[moved]
+    is_first = e == start[c]
+    gain_start[moved] = np.where(is_first, start[c] - c, e - c - 1)
+    gain_end[moved] = np.where(is_first, start[c + 1] - c - 1, e - c)
+    decision = np.flatnonzero(at >= 0)
+    node_start = _starts(at[decision], sets)
+    decision = decision[np.argsort(at[decision], kind="stable")]
+    children, table = tree.first_children().astype(np.uint32), tree.payoffs.table
+    owner = tree.infoset_player[chosen].astype(np.int32)
+    # constants change nothing but the rounding of differences
+    payoffs = np.zeros((table.shape[1], nodes))
+    payoffs[:, tree.terminals] = (table - (table.min(axis=0) + table.max(axis=0)) / 2).T
+    chance = tree.chance_probability
+    log_chance, path_start, path, link_start, link, above = _dependences(
+        tree.parent, edge, mover, chance, belongs, node_start, decision, owner
+    )
+    made = FlatTree(
+        parent=tree.parent.astype(np.uint32),
+        inner=np.flatnonzero(np.diff(children) > 0).astype(np.uint32),
+        children=children,
+        edge=edge,
+        mover=mover,
+        gain_start=gain_start,
+        gain_end=gain_end,
+        gain_sign=np.where(moved & (edge == start[belongs]), -1.0, 1.0),
+        chance=chance,
+        owner=owner,
+        start=start,
+        action=action,
+        node_start=node_start,
+        decision=decision.astype(np.uint32),
+        child=children[decision],
+        log_chance=log_chance,
+        path_start=path_start,
+        path=path,
+        link_start=link_start,
+        link=link,
+        payoffs=payoffs,
+        prior=np.zeros(actions - sets),
+        pinned=np.full(actions - sets, FREE, np.int32),
+        unit=1.0 / (tree.payoff_range or 1.0),
+        above=above,
+        normal=form != "agent",
+    )
     return made._replace(prior=_numbers(made)) if form == "reduced" else made
 
 
@@ -148,130 +205,47 @@ def bytes_needed(tree: GameTree) -> int:
     return 8 * (unknowns * sum(sizes) + (unknowns + 1) ** 2)
 
 
-@kernel
-def _flattened(
-    parent, incoming, infoset, player, chance, action_start, infoset_player, terminals, table, unit
-):
-    """Return the `FlatTree` of the arrays of a `GameTree`."""
-    nodes, sizes = len(parent), np.diff(action_start)
-    earliest, children = np.zeros(len(sizes), np.int64), np.ones(nodes + 1, np.uint32)
-    for x in range(nodes - 1, -1, -1):
-        if infoset[x] >= 0:
-            earliest[infoset[x]] = x
-    for x in range(1, nodes):
-        children[parent[x] + 1] += 1
-    for x in range(nodes):
-        children[x + 1] += children[x] - 1
-    chosen = np.flatnonzero(sizes > 1)
-    # nodes are in order of depth
-    chosen = chosen[np.argsort(-earliest[chosen], kind="mergesort")]
-    sets, actions = len(chosen), sizes[chosen].sum()
-    place, number = np.full(len(sizes), -1), np.full(action_start[-1], -1)
-    owner, start = np.empty(sets, np.int32), np.zeros(sets + 1, np.int32)
-    action = np.empty(actions, np.int64)
-    for c in range(sets):
-        i = chosen[c]
-        place[i], owner[c], start[c + 1] = c, infoset_player[i], start[c] + sizes[i]
-        action[start[c] : start[c + 1]] = np.arange(action_start[i], action_start[i + 1])
-        number[action_start[i] : action_start[i + 1]] = np.arange(start[c], start[c + 1])
-    edge, mover = np.full(nodes, -1, np.int32), np.full(nodes, -1, np.int32)
-    gain_start, gain_end = np.zeros(nodes, np.uint32), np.zeros(nodes, np.uint32)
-    gain_sign, belongs = np.ones(nodes), np.full(nodes, -1)
-    node_start = np.zeros(sets + 1, np.uint32)
-    for x in range(nodes):
-        if infoset[x] >= 0 and place[infoset[x]] >= 0:
-            node_start[place[infoset[x]] + 1] += 1
-        if x == 0 or incoming[x] < 0 or number[incoming[x]] < 0:
-            continue
-        edge[x], mover[x] = number[incoming[x]], player[parent[x]]
-        c = belongs[x] = place[infoset[parent[x]]]
-        if edge[x] == start[c]:
-            gain_start[x], gain_end[x], gain_sign[x] = start[c] - c, start[c + 1] - c - 1, -1.0
-        else:
-            gain_start[x], gain_end[x] = edge[x] - c - 1, edge[x] - c
-    for c in range(sets):
-        node_start[c + 1] += node_start[c]
-    decision, used = np.empty(node_start[sets], np.uint32), node_start.copy()
-    for x in range(nodes):
-        if infoset[x] >= 0 and place[infoset[x]] >= 0:
-            c = place[infoset[x]]
-            decision[used[c]] = x
-            used[c] += 1
-    payoffs = np.zeros((table.shape[1], nodes))
-    for n in range(len(payoffs)):
-        # constants change nothing but the rounding of differences
-        middle = (table[:, n].min() + table[:, n].max()) / 2
-        for i in range(len(terminals)):
-            payoffs[n, terminals[i]] = table[i, n] - middle
-    log_chance, path_start, path, link_start, link, above = _dependences(
-        parent, edge, mover, chance, belongs, node_start, decision, owner
-    )
-    return FlatTree(
-        parent.astype(np.uint32),
-        np.flatnonzero(np.diff(children) > 0).astype(np.uint32),
-        children,
-        edge,
-        mover,
-        gain_start,
-        gain_end,
-        gain_sign,
-        chance,
-        owner,
-        start,
-        action,
-        node_start,
-        decision,
-        children[decision],
-        log_chance,
-        path_start,
-        path,
-        link_start,
-        link,
-        payoffs,
-        np.zeros(actions - sets),
-        np.full(actions - sets, FREE, np.int32),
-        unit,
-        above,
-        False,
-    )
-
-
-@kernel
-def _dependences(parent, edge, mover, chance, belongs, node_start, decision, owner):
+def _dependences(
+    parent: NDArray,
+    edge: NDArray,
+    mover: NDArray,
+    chance: FloatArray,
+    belongs: NDArray,
+    node_start: NDArray,
+    decision: NDArray,
+    owner: NDArray,
+) -> tuple[NDArray, ...]:
     """Return `log_chance`, `path_start`, `path`, `link_start`, `link`, and `above` of a `FlatTree`.
 
     `belongs` (M,) are the sets at which the moves to nodes were chosen.
     """
-    sets = len(owner)
-    path_start = np.zeros(len(decision) + 1, np.uint32)
-    path, used = np.empty(4 * len(decision), np.uint32), 0
-    above = np.full(sets, -1, np.int32)
+    sets, d, y = len(owner), np.arange(len(decision)), decision
+    at, above = np.repeat(np.arange(sets), np.diff(node_start)), np.full(sets, -1, np.int32)
     log_chance, linked = np.zeros(len(decision)), np.zeros((sets, sets), np.bool_)
-    for c in range(sets):
-        for d in range(node_start[c], node_start[c + 1]):
-            y = np.int64(decision[d])
-            while y > 0:
-                if edge[y] < 0:
-                    log_chance[d] += log(chance[y])
-                elif mover[y] != owner[c]:
-                    if used == len(path):
-                        path = np.append(path, np.empty_like(path))
-                    path[used] = edge[y]
-                    used += 1
-                    linked[c, belongs[y]] = True
-                elif above[c] < 0:
-                    above[c] = edge[y]
-                y = np.int64(parent[y])
-            path_start[d + 1] = used
-    for x in range(1, len(parent)):
-        y = np.int64(parent[x] if edge[x] >= 0 else 0)
-        while y > 0:
-            if edge[y] >= 0:
-                linked[belongs[y], belongs[x]] = True
-            y = np.int64(parent[y])
+    different, which = np.unique(chance, return_inverse=True)
+    logs = np.array([log(each) for each in different.tolist()])[which]
+    passed, used = [d[:0]], [edge[:0]]
+    while len(d):  # from all nodes to the root at once: the path of each d has come to its y
+        d, y = d[y > 0], y[y > 0]
+        drawn, own = edge[y] < 0, mover[y] == owner[at[d]]
+        log_chance[d[drawn]] += logs[y[drawn]]
+        linked[belongs[y[~drawn]], at[d[~drawn]]] = True
+        last, others = ~drawn & own & (above[at[d]] < 0), ~drawn & ~own
+        above[at[d[last]]] = edge[y[last]]
+        linked[at[d[others]], belongs[y[others]]] = True
+        passed.append(d[others])
+        used.append(edge[y[others]])
+        y = parent[y]
+    of, path = np.concatenate(passed), np.concatenate(used)
     by, link = np.nonzero(linked)
     link_start = np.searchsorted(by, np.arange(sets + 1)).astype(np.uint32)
-    return log_chance, path_start, path[:used], link_start, link.astype(np.uint32), above
+    path = path[np.argsort(of, kind="stable")].astype(np.uint32)
+    return log_chance, _starts(of, len(decision)), path, link_start, link.astype(np.uint32), above
+
+
+def _starts(of: NDArray, groups: int) -> NDArray:
+    """First place of each group among as many as belong to them, and the end, uint32."""
+    return np.append(0, np.cumsum(np.bincount(of, minlength=groups))).astype(np.uint32)
 
 
 @kernel

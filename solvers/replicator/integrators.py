@@ -247,7 +247,8 @@ def equations(field: kernels.VectorField, *, tangent: bool) -> list[tuple[Any, A
         (values[action] - values[first]) * speed
         for action, first, speed in zip(field.action, field.first, field.speed, strict=True)
     ]
-    won = [(heyoka.expression(f"u{p}"), values[p]) for p in range(len(field.form.others) + 1)]
+    players = range(len(field.form.infoset_start) - 1)
+    won = [(heyoka.expression(f"u{p}"), values[p]) for p in players]
     slopes = heyoka.diff_tensors(gains, diff_args=odds).jacobian if tangent else []
     turns = [heyoka.sum([g * w for g, w in zip(row, moves, strict=True)]) for row in slopes]
     return [*zip(odds, gains, strict=True), *won, *zip(moves, turns, strict=False)]

@@ -176,14 +176,14 @@ def sum_series(coefficients, since, rows):
 
 def size_without_tangent(field: VectorField) -> int:
     """Length of what is integrated where no tangent is followed: log-odds and profits."""
-    return len(field.action) + len(field.form.others) + 1
+    return len(field.action) + len(field.form.infoset_start) - 1
 
 
 def room(field: VectorField, length: int = 0) -> Room:
     """Work space for states of a length: with a tangent if it tells that there is one."""
     tangent = length > size_without_tangent(field)
     kind = np.complex128 if tangent else np.float64
-    players, sequences = len(field.form.others) + 1, int(field.form.block_start[-1])
+    players, sequences = len(field.form.infoset_start) - 1, int(field.form.block_start[-1])
     state = np.zeros(len(field.action), kind)
     vectors = [np.ones(size, kind) for size in (sequences, sequences, sequences, players)]
     return Room(state.view(np.float64).reshape(len(state), 1 + tangent), state, *vectors)

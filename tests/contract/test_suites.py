@@ -150,7 +150,7 @@ def solve(solver: str, game: Game, budget: Limits, seed: int = 0) -> tuple[Termi
 
 def form_arrays(game: Game) -> list[np.ndarray]:
     form = game.sequence_form
-    arrays = [*form.arrays[:-1], form.columns, form.base, form.payoffs]
+    arrays = [*form.arrays, form.columns, form.base, form.payoffs]
     return [array.copy() for array in arrays]
 
 

@@ -8,13 +8,17 @@ import os
 import shutil
 import subprocess
 import sys
+from collections import namedtuple
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from numba.core.caching import FunctionCache
 
 import eqbench
 from eqbench.model import compiled
+from eqbench.model.compiled import kernel
 
 SCRIPT = """
 from eqbench.model.builder import TreeBuilder
@@ -44,43 +48,87 @@ def payoff(checkout: Path, cache: Path) -> float:
     return float(done.stdout)
 
 
-@pytest.fixture
-def checkout(tmp_path: Path) -> Path:
+def copied(place: Path) -> Path:
+    """Another checkout."""
     source = Path(eqbench.__file__).parent
-    shutil.copytree(source, tmp_path / "eqbench", ignore=shutil.ignore_patterns("__pycache__"))
-    return tmp_path
+    shutil.copytree(source, place / "eqbench", ignore=shutil.ignore_patterns("__pycache__"))
+    return place
 
 
-def edit_callee(checkout: Path) -> None:
-    """Double what `realize` computes; the kernels that call it stay as they are."""
+def edit_kernels(checkout: Path, before: str, after: str) -> None:
+    """Edit the file of the kernels on sequence forms."""
     kernels = checkout / "eqbench" / "model" / "kernels.py"
     text = kernels.read_text()
-    edited = text.replace("reach[s] = above * behavior[s]", "reach[s] = 2.0 * above * behavior[s]")
-    assert edited != text
-    kernels.write_text(edited)
+    assert before in text
+    kernels.write_text(text.replace(before, after))
 
 
-def test_edit_of_a_callee_is_never_served_from_a_stale_cache(checkout: Path) -> None:
-    cache = checkout / "cache"
+def compiled_in(cache: Path) -> set[tuple[Path, int]]:
+    """Files with machine code, and when they were written."""
+    return {(file, file.stat().st_mtime_ns) for file in cache.rglob("*.nbc")}
+
+
+def test_machine_code_is_compiled_again_when_a_callee_changes_and_only_then(tmp_path: Path) -> None:
+    cache, checkout = tmp_path / "cache", copied(tmp_path / "one")
     assert payoff(checkout, cache) == 2.0
-    assert payoff(checkout, cache) == 2.0
-    assert len(list(cache.glob("eqbench/kernels-*"))) == 1
-    edit_callee(checkout)
+    before = compiled_in(cache)
+    assert before
+    # another checkout whose lines stand elsewhere
+    other = copied(tmp_path / "two")
+    edit_kernels(other, "import numpy as np\n", "import numpy as np\n\n# A remark.\n")
+    assert payoff(other, cache) == 2.0
+    assert compiled_in(cache) == before
+    # what `realize` computes is doubled; the kernels that call it stay as they are
+    edit_kernels(checkout, "reach[s] = above * behavior[s]", "reach[s] = 2.0 * above * behavior[s]")
     assert payoff(checkout, cache) == 4.0
-    assert len(list(cache.glob("eqbench/kernels-*"))) == 2
+    assert compiled_in(cache) > before
 
 
-def test_every_kernel_source_is_part_of_the_cache_name(checkout: Path) -> None:
-    from eqbench.model.cache import source_hash
-    from eqbench.model.compiled import kernel_sources
+FACTOR = 2.0
 
-    names = {file.parent.name + "/" + file.name for file in kernel_sources()}
-    assert {"model/kernels.py", "model/rank_sums.py", "cfr/iteration.py"} <= names
-    assert "verification/compiled_sweep.py" in names
-    files = sorted((checkout / "eqbench" / "model").glob("*.py"))
-    before = source_hash(files)
-    edit_callee(checkout)
-    assert source_hash(files) != before
+
+@kernel
+def doubled(number: float) -> float:
+    return FACTOR * number
+
+
+@kernel
+def doubled_more(number: float) -> float:
+    return doubled(number) + FACTOR
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"FACTOR": 3.0}, {"doubled": compiled.variant(doubled, "other", FACTOR=np.ones(2))}],
+)
+def test_files_of_a_kernel_depend_on_constants_and_on_kernels_that_it_calls(
+    changes: dict[str, object],
+) -> None:
+    same, other = (compiled.variant(doubled_more, "made", **more) for more in ({}, changes))
+    assert same._file == compiled.variant(doubled_more, "made")._file
+    assert same._file != other._file
+
+
+def test_kernel_that_reads_constants_of_a_module_of_ours_is_refused() -> None:
+    made = compiled.variant(doubled, "made", FACTOR=compiled)
+    with pytest.raises(TypeError, match="must import from FACTOR"):
+        made.compile(1.0)
+
+
+def test_machine_code_for_named_tuples_is_not_used_when_their_fields_are_in_another_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compiled, "cache_folder", lambda: tmp_path)
+    for fields, expected in (["first", "second"], 1.0), (["second", "first"], 2.0):
+        pair = namedtuple("pair", fields)  # type: ignore[misc]
+        monkeypatch.setattr(sys.modules[__name__], "pair", pair, raising=False)
+        own = compiled.Kernel(first_of)
+        own.compile(pair(1.0, 2.0))
+        assert own(pair(1.0, 2.0)) == expected
+
+
+def first_of(pair: Any) -> float:
+    return pair.first
 
 
 def test_kernels_are_compiled_where_the_disk_is_full(

@@ -51,8 +51,8 @@ class Builds:
 
 def same_form(one: Game, other: Game) -> bool:
     mine, theirs = one.sequence_form, other.sequence_form
-    arrays = [*mine.arrays[:-1], mine.columns, mine.chance, mine.base]
-    others = [*theirs.arrays[:-1], theirs.columns, theirs.chance, theirs.base]
+    arrays = [*mine.arrays, mine.columns, mine.chance, mine.base]
+    others = [*theirs.arrays, theirs.columns, theirs.chance, theirs.base]
     return all(map(np.array_equal, arrays, others)) and mine.value == theirs.value
 
 
