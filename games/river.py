@@ -19,8 +19,8 @@ from functools import cached_property
 import numpy as np
 
 from eqbench.errors import SpecError
-from eqbench.model.dealt import Turn
-from eqbench.model.dealt_form import Hands, Settlement, ShowdownGame, ShowdownRules
+from eqbench.model.dealt import Hands, Turn
+from eqbench.model.dealt_form import Settlement, ShowdownGame, ShowdownRules
 from eqbench.model.rational import parse_rational, short_figure
 from eqbench.model.words import Wording
 
@@ -138,10 +138,6 @@ class River(ShowdownGame):
             "were played before, by the players in turn."
         )
         return Wording(_WORDS, moves, separator=" ", verbs=verbs, key=key, grid=_PLACES)
-
-    def expected_nodes(self) -> int:
-        """Number of nodes of the tree, known without building it."""
-        return 1 + self.hands.total(count=True) * len(self._states)
 
     def rules(self) -> ShowdownRules:
         """Rules of the game; chance deals both hands at once."""

@@ -14,7 +14,6 @@ from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
 from functools import cache, cached_property
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,20 +47,12 @@ class ProductForm(SequenceStructure):
     @classmethod
     def of(cls, dealt: DealtForm) -> ProductForm:
         """Sequences of all players, numbered as in the tree."""
-        n, places = dealt.n_players, dealt.place
-        parent = np.zeros(dealt.n_infosets, dtype=np.int32)
-        owner = np.zeros(dealt.n_infosets, dtype=np.int32)
-        to = _Places.of(dealt)
-        for v in np.flatnonzero(dealt.player >= 0).tolist():
-            p = int(dealt.player[v])
-            own = np.flatnonzero(places[dealt.board[v], p] >= 0)
-            here = slice(dealt.first_infoset[v], dealt.first_infoset[v] + len(own))
-            parent[here] = to.base[v, p] + to.stride[v, p] * places[to.earlier[v, p], p, own]
-            owner[here] = p
+        n, above = dealt.n_players, dealt.infoset_parent
+        owner = dealt.player[dealt.infosets[0]].astype(np.int32)
         return cls(
             n,
             frozen((dealt.action_start + n).astype(np.int32)),
-            frozen(parent),
+            frozen(np.where(above < 0, owner, above + n).astype(np.int32)),
             frozen(np.searchsorted(owner, np.arange(n + 1)).astype(np.int32)),
             frozen(owner),
             dealt,
@@ -260,15 +251,11 @@ def _settled(dealt: DealtForm, player: int) -> tuple[NDArray[np.int64], NDArray[
     low = np.full(len(dealt.parent), len(example), dtype=np.int64)
     high = np.full(len(dealt.parent), -1, dtype=np.int64)
     low[terminal] = high[terminal] = np.where(own, -1, kind.reshape(-1))
-    depth = np.zeros(len(low), dtype=np.int64)
-    for v, above in enumerate(dealt.parent.tolist()):
-        depth[v] = depth[above] + 1 if above >= 0 else 0
-    ends = np.cumsum(np.bincount(depth))
-    for first, last in reversed([*pairwise(ends)]):
-        deciding = dealt.player[first:last] == player
-        low[first:last][deciding] = -1
-        np.minimum.at(low, dealt.parent[first:last], low[first:last])
-        np.maximum.at(high, dealt.parent[first:last], high[first:last])
+    for level in reversed(dealt.levels[1:]):
+        deciding = dealt.player[level] == player
+        low[level][deciding] = -1
+        np.minimum.at(low, dealt.parent[level], low[level])
+        np.maximum.at(high, dealt.parent[level], high[level])
     folded = (low == high) & (low >= 0) & (dealt.player != player)
     top = folded & ~np.concatenate(([False], folded[dealt.parent[1:]]))
     showing = terminal[own]
@@ -317,11 +304,8 @@ def _compile(form: ProductForm, all_groups: list[_Groups], parts: int) -> Produc
     targets = [places.reference(groups.node, groups.player) for groups in all_groups]
     worth = [groups.worth(amounts) for groups in all_groups]
     # a player's sets by parts of the hands
-    hand = np.zeros(form.n_infosets, dtype=np.int64)
-    for v in np.flatnonzero(dealt.player >= 0).tolist():
-        own = np.flatnonzero(dealt.place[dealt.board[v], dealt.player[v]] >= 0)
-        hand[dealt.first_infoset[v] + np.arange(len(own))] = own
-    unit = form.infoset_player.astype(np.int64) * parts + hand * parts // len(dealt.hands.labels)
+    share = dealt.infosets[1] * parts // len(dealt.hands.labels)
+    unit = form.infoset_player.astype(np.int64) * parts + share
     return ProductArrays(
         _indices(form.block_start),
         _indices(form.parent),

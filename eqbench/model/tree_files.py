@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,8 @@ from numpy.typing import NDArray
 from eqbench.documents import decode, read_file
 from eqbench.errors import DocumentError, EqbenchError
 from eqbench.model.assemble import NODE_ARRAYS, check_tree
-from eqbench.model.dealt_form import DealtForm, Hands, UnbuiltTree
+from eqbench.model.dealt import Hands
+from eqbench.model.dealt_form import DealtForm, UnbuiltTree
 from eqbench.model.rational import parse_rational
 from eqbench.model.sequence_form import SequenceForm
 from eqbench.model.size_limit import check_expected_nodes
@@ -195,18 +197,20 @@ def _read_product(folder: Path) -> UnbuiltTree:
     arrays: dict[str, Any] = {file.stem: _read(file, mapped=True) for file in folder.glob("*.npy")}
     header = msgspec.json.decode((folder / _PRODUCT).read_bytes(), type=ProductHeader)
     hands = Hands(header.hands, arrays.pop("cards"), arrays.pop("weights"), header.one_by_one)
+    stored = {each.name for each in fields(DealtForm)}
     form = DealtForm(
-        players=header.players,
         hands=hands,
         histories=header.histories,
         moves=header.moves,
         drawn=header.drawn,
         outcomes=header.outcomes,
+        allowed=None,
         denominator=header.denominator,
         parameter=header.parameter,
         value=None if header.value is None else parse_rational(header.value),
-        **{"slope": None, **arrays},
+        **{"slope": None} | {name: arrays[name] for name in arrays.keys() & stored},
     )
+    form.__dict__.update(arrays)  # what follows from the fields
     return UnbuiltTree.of(form, header.most)
 
 

@@ -14,11 +14,9 @@ from numpy.typing import NDArray
 
 import eqbench
 from eqbench.errors import GameFormatError, ProfileError
-from eqbench.model.dealt import Turn
+from eqbench.model.dealt import Hands, PublicCards, Turn
 from eqbench.model.dealt_form import (
     DealtForm,
-    Hands,
-    PublicCards,
     Settlement,
     ShowdownRules,
     UnbuiltTree,
@@ -97,7 +95,7 @@ def random_rules(rng: np.random.Generator, players: int) -> ShowdownRules:
         shares,
         "pot",
         Fraction(int(rng.integers(1, 9)), 3),
-        public if drawn > held else None,
+        public=public if drawn > held else None,
     )
 
 
