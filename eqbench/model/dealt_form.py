@@ -13,7 +13,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from copy import copy
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, Protocol
@@ -139,7 +140,9 @@ class DealtForm(PublicTree):
         """The same at another value of the payoff parameter."""
         if self.parameter is None:
             raise ValueError("this game has no payoff parameter")
-        return replace(self, value=value)
+        form = copy(self)  # with all that is known of the rest
+        form.__dict__["value"] = value
+        return form
 
     def stakes(self) -> tuple[NDArray, int]:
         """What players have put in at each ending: integers (T, N), maybe objects, over the second.
@@ -167,11 +170,7 @@ class DealtForm(PublicTree):
         ends = np.searchsorted(self.terminal, nodes)
         paid = [part[ends] for part in (self.paid, self.slope) if part is not None]
         found = tuple(np.empty((len(dealt), *part.shape), dtype=np.int64) for part in paid)
-        kinds = dict[tuple[int, tuple[bool, ...]], list[int]]()
-        boards, contending = self.board[nodes].tolist(), map(tuple, self.contending[ends].tolist())
-        for j, kind in enumerate(zip(boards, contending, strict=True)):
-            kinds.setdefault(kind, []).append(j)
-        for (board, there), here in kinds.items():
+        for (board, there), here in self.kinds(ends).items():
             own = np.flatnonzero(there)
             strength, best = self.strength[board][dealt[:, own] - 1], np.zeros(dealt.shape, bool)
             best[:, own] = strength == strength.max(axis=1, keepdims=True)
@@ -185,6 +184,14 @@ class DealtForm(PublicTree):
                         f"{int(winners.max())} players; choose a denominator with which they can"
                     )
                 profits[:, here] = best[:, None] * share[:, :, None] - part[here]
+        return found
+
+    def kinds(self, ends: NDArray) -> dict[tuple[int, tuple[bool, ...]], list[int]]:
+        """Positions in `ends` by board and by who is contending."""
+        found = dict[tuple[int, tuple[bool, ...]], list[int]]()
+        boards, contending = self.board[self.terminal[ends]], self.contending[ends]
+        for j, (board, who) in enumerate(zip(boards.tolist(), contending.tolist(), strict=True)):
+            found.setdefault((board, tuple(who)), []).append(j)
         return found
 
 
@@ -433,21 +440,14 @@ def _label_fields(form: DealtForm) -> dict[str, Any]:
 def _payoff_bounds(form: DealtForm) -> tuple[Fraction, Fraction]:
     """Smallest and largest payoff of any player at any ending."""
     paid, denominator = form.stakes()
-    pots, lowest, highest = paid.sum(axis=1), [], []
-    boards = form.board[form.terminal]
-    kinds = np.unique(np.column_stack([boards, form.contending]), axis=0).astype(np.int64)
-    for board, *contending in kinds.tolist():
-        here = (boards == board) & np.all(
-            form.contending == np.array(contending, dtype=bool), axis=1
-        )
-        shares = _winner_counts(form, board, np.flatnonzero(contending))
+    found = []
+    for (board, there), ends in form.kinds(np.arange(len(paid))).items():
+        shares, pots = _winner_counts(form, board, np.flatnonzero(there)), paid[ends].sum(axis=1)
         for p in range(form.n_players):
-            own = paid[here, p]
             for count in shares.get(p, {0}):  # 0 means nothing is won
-                won = pots[here] // count if count else 0
-                lowest.append((won - own).min())
-                highest.append((won - own).max())
-    return Fraction(int(min(lowest)), denominator), Fraction(int(max(highest)), denominator)
+                profits = (pots // count if count else 0) - paid[ends, p]
+                found += [profits.min(), profits.max()]
+    return Fraction(int(min(found)), denominator), Fraction(int(max(found)), denominator)
 
 
 def _winner_counts(form: DealtForm, board: int, contending: NDArray) -> dict[int, set[int]]:
