@@ -386,10 +386,6 @@ class PublicTree:
         """Number of terminal nodes of the tree."""
         return int(self.n_deals[self.terminal].sum())
 
-    def of_player(self, player: int) -> NDArray[np.int64]:
-        """The public nodes at which a player decides, ascending."""
-        return np.flatnonzero(self.player == player)
-
 
 def public_tree(rules: DealtRules, most: float = math.inf) -> PublicTree:
     """Compile rules.

@@ -17,7 +17,7 @@ from copy import copy
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -238,15 +238,6 @@ def compile_dealt(rules: ShowdownRules, most: float = math.inf) -> DealtForm:
     )
 
 
-class HasForm(Protocol):
-    """A :class:`eqbench.model.game.Game` with its nodes."""
-
-    @property
-    def tree(self) -> GameTree: ...
-    @property
-    def sequence_form(self) -> Any: ...
-
-
 class UnbuiltTree(GameTree):
     """The tree of a dealt game, whose nodes are not built before one of their arrays is read.
 
@@ -262,16 +253,14 @@ class UnbuiltTree(GameTree):
 
     form: DealtForm
     most: int
-    source: Callable[[], HasForm] | None
+    source: Callable[[], Any] | None
 
     def __new__(cls, *fields: Any, **named: Any) -> Any:
         """Return a plain tree: what is made by replacing fields of this one has its nodes."""
         return GameTree(*fields, **named)
 
     @classmethod
-    def of(
-        cls, form: DealtForm, most: int, source: Callable[[], HasForm] | None = None
-    ) -> UnbuiltTree:
+    def of(cls, form: DealtForm, most: int, source: Callable[[], Any] | None = None) -> UnbuiltTree:
         """The tree of a compiled game; `source` gives the game with its nodes, if not `form`."""
         tree = object.__new__(cls)
         tree.__dict__.update(players=form.players, form=form, most=most, source=source)
@@ -288,8 +277,8 @@ class UnbuiltTree(GameTree):
         return self.__dict__[name]
 
     @cached_property
-    def game(self) -> HasForm | None:
-        """The game with its nodes from `source`; None if there is none.
+    def game(self) -> Any:
+        """The :class:`eqbench.model.game.Game` with its nodes from `source`, None if there is none.
 
         Raises
         ------
@@ -408,7 +397,7 @@ _NODE_FIELDS = (
 
 
 def promised(
-    form: DealtForm, most: int, source: Callable[[], HasForm] | None = None
+    form: DealtForm, most: int, source: Callable[[], Any] | None = None
 ) -> UnbuiltTree | None:
     """Tree that is not built yet; None where payoffs are so far apart that floats lose some.
 

@@ -245,7 +245,7 @@ def _compile(form: ProductForm, all_groups: list[_Groups], parts: int) -> Produc
         p, head = groups.player, groups.node[groups.start[:-1]]
         showing = groups.rivals[groups.start[1:] - 1]
         own = dealt.last[head, p, 0]  # ascending
-        nodes = dealt.of_player(p)
+        nodes = np.flatnonzero(dealt.player == p)
         stop = np.searchsorted(own, np.concatenate(([-1], nodes)), side="right")
         size = boards[0][dealt.board[head]].astype(np.int64)
         done = np.concatenate(([0], np.cumsum(size * (1 + SHOWDOWN_WORK * (showing > 0)))))

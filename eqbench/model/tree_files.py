@@ -37,6 +37,7 @@ _PRODUCT_ARRAYS = (
     *("parent", "move", "player", "board", "chance", "terminal", "paid", "contending"),
     *("strength", "possible", "place", "first_infoset", "action_start", "last"),
 )
+_PRODUCT_LABELS = ("histories", "moves", "drawn", "outcomes", "denominator", "parameter")
 # labels are mostly shorter than this, and there are fewer information sets than nodes
 _HEADER_BYTES, _HEADER_BYTES_PER_NODE = 2**20, 512
 
@@ -200,14 +201,9 @@ def _read_product(folder: Path) -> UnbuiltTree:
     stored = {each.name for each in fields(DealtForm)}
     form = DealtForm(
         hands=hands,
-        histories=header.histories,
-        moves=header.moves,
-        drawn=header.drawn,
-        outcomes=header.outcomes,
         allowed=None,
-        denominator=header.denominator,
-        parameter=header.parameter,
         value=None if header.value is None else parse_rational(header.value),
+        **{name: getattr(header, name) for name in _PRODUCT_LABELS},
         **{"slope": None} | {name: arrays[name] for name in arrays.keys() & stored},
     )
     form.__dict__.update(arrays)  # what follows from the fields
@@ -233,12 +229,7 @@ def _header(tree: GameTree) -> TreeHeader | ProductHeader:
             players=form.players,
             hands=form.hands.labels,
             one_by_one=form.hands.one_by_one,
-            histories=form.histories,
-            moves=form.moves,
-            drawn=form.drawn,
-            outcomes=form.outcomes,
-            denominator=form.denominator,
-            parameter=form.parameter,
+            **{name: getattr(form, name) for name in _PRODUCT_LABELS},
             value=value,
             most=0,
         )

@@ -46,7 +46,7 @@ class _Moves:
 
     def __init__(self, form: DealtForm, player: int) -> None:
         last = form.last[:, player].astype(np.int64)
-        own, earlier = form.of_player(player), form.earlier
+        own, earlier = np.flatnonzero(form.player == player), form.earlier
         own = own[np.argsort(earlier[own], kind="stable")]
         sizes = np.array([len(form.moves[v]) for v in own.tolist()], dtype=np.int64)
         starts = np.cumsum(sizes) - sizes + 1
@@ -56,11 +56,8 @@ class _Moves:
         self.ending = above[form.terminal]
         nodes, moves = np.repeat(own, sizes), np.arange(sizes.sum()) + 1 - np.repeat(starts, sizes)
         place = form.place[form.board[nodes], player]
-        base = form.action_start[form.first_infoset[nodes]] + moves
-        size = np.repeat(sizes, sizes)
-        self.cell = np.where(
-            place >= 0, base[:, None] + place * size[:, None].astype(np.int64), form.n_actions
-        )
+        cell = form.action_start[form.first_infoset[nodes, None] + place] + moves[:, None]
+        self.cell = np.where(place >= 0, cell, form.n_actions)
         self.depth = np.concatenate(([0], earlier[nodes] + 1))
         self.steps = []
         for depth in range(int(self.depth.max())):
