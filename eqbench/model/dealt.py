@@ -97,7 +97,7 @@ class Hands:
         if self.n_players == 2:
             first, second = weights
             own = np.flatnonzero(first)
-            others = ~self.conflicts[own] @ second
+            others = np.einsum("hg,g->h", ~self.conflicts[own], second)
             return int(first[own].astype(object) @ others.astype(object))
         if self.cards.shape[1] > 1:
             raise GameFormatError("of hands with several cards there can be two players only")
@@ -361,7 +361,9 @@ class PublicTree:
             if v:
                 there[v] &= there[u]
                 there[v, self.player[u]] &= self.allowed[v]  # all True after a move of chance
-        return np.array([self.hands.total(each, count=True) for each in there], dtype=object)
+        kinds, kind = np.unique(there.reshape(len(there), -1), axis=0, return_inverse=True)
+        deals = [self.hands.total(each.reshape(there[0].shape), count=True) for each in kinds]
+        return np.array(deals, dtype=object)[kind.reshape(-1)]
 
     @cached_property
     def n_nodes(self) -> int:
@@ -511,15 +513,15 @@ class DealtLayout(LevelLayout):
         alive = np.ones(parent.shape, dtype=bool)
         number = self._place(public.levels[0], alive, parent + above, move, chance)
         for upper, level in itertools.pairwise(public.levels):
-            up, move, chance = public.parent[level] - upper.start, public.move[level], 0
+            up, place = public.parent[level] - upper.start, public.move[level]
             alive, drawn = alive[:, up], public.player[upper][up] == CHANCE
+            share = np.where(drawn, whole // public.outcomes, 0)
             if public.allowed is not None or drawn.any():
                 alive &= np.stack([self._is_there(v) for v in range(level.start, level.stop)], 1)
                 # siblings stand side by side
                 count = np.cumsum(alive, axis=1, dtype=np.int32)
-                move = count - 1 - (count - alive)[:, np.arange(len(up)) - move]
-                chance = np.where(drawn, whole // public.outcomes, 0)
-            number = self._place(level, alive, number[:, up], move, chance)
+                place = count - 1 - (count - alive)[:, np.arange(len(up)) - place]
+            number = self._place(level, alive, number[:, up], place, share)
         return self.tree(hands.n_players, payoffs, whole)
 
     def _label(self, start: int, cards: NDArray[np.int64]) -> None:
@@ -550,11 +552,8 @@ class DealtLayout(LevelLayout):
         for j in np.flatnonzero(player >= 0).tolist():
             cards = self.cards[:, player[j]]
             infoset[:, j] = self._infosets(nodes[j], int(player[j]), cards[alive[:, j]])[cards]
-        columns = (np.broadcast_to(each, alive.shape)[alive] for each in (move, player))
-        move, player_of = columns
-        if isinstance(chance, np.ndarray):
-            chance = np.broadcast_to(chance, alive.shape)[alive]
-        self.add(above[alive], move, player_of, infoset[alive], chance)
+        columns = (above, move, player, infoset, chance)
+        self.add(*(np.broadcast_to(each, alive.shape)[alive] for each in columns))
         for j, v in enumerate(nodes if self.is_labeled and level.start else ()):
             if public.player[public.parent[v]] == CHANCE:
                 drawn = public.drawn[public.board[v]]
