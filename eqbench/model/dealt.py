@@ -101,16 +101,21 @@ class Hands:
             return int(first[own].astype(object) @ others.astype(object))
         if self.cards.shape[1] > 1:
             raise GameFormatError("of hands with several cards there can be two players only")
-        # by cards in turn: sums over deals of the players in a set, bit p for player p
-        sums = [1] + [0] * (2**self.n_players - 1)
-        for column in weights.T.tolist():
-            for having in range(len(sums) - 1, 0, -1):
-                sums[having] += sum(
-                    weight * sums[having & ~(1 << p)]
-                    for p, weight in enumerate(column)
-                    if weight and having >> p & 1
-                )
-        return sums[-1]
+
+        def deals(first: int, *others: int) -> int:
+            """Sum over deals to some players, by inclusion and exclusion of equal cards."""
+            found = 0
+            for size in range(len(others) + 1):
+                for same in itertools.combinations(others, size):
+                    rest = [p for p in others if p not in same]
+                    shared = int(np.prod(numbers[[first, *same]], axis=0).sum())
+                    found += (
+                        (-1) ** size * math.factorial(size) * shared * (deals(*rest) if rest else 1)
+                    )
+            return found
+
+        numbers = weights.astype(object)
+        return deals(*range(self.n_players))
 
     def deals(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """All deals in lexicographic order, hands numbered from 1, (D, N), and their weights, (D,).
