@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, fields
@@ -27,9 +28,7 @@ from eqbench.model.dealt import DealtLayout, DealtRules, PublicTree, public_tree
 from eqbench.model.size_limit import check_expected_nodes, max_nodes, node_limit
 from eqbench.model.tree import (
     LARGEST_TO_STAKES,
-    FloatArray,
     GameTree,
-    IntArray,
     Payoffs,
     frozen,
 )
@@ -238,6 +237,11 @@ def compile_dealt(rules: ShowdownRules, most: float = math.inf) -> DealtForm:
     )
 
 
+def _read(path: str) -> Any:
+    """Property that is an attribute of an attribute."""
+    return property(operator.attrgetter(path))
+
+
 class UnbuiltTree(GameTree):
     """The tree of a dealt game, whose nodes are not built before one of their arrays is read.
 
@@ -254,6 +258,9 @@ class UnbuiltTree(GameTree):
     form: DealtForm
     most: int
     source: Callable[[], Any] | None
+    n_nodes, n_terminals = _read("form.n_nodes"), _read("form.n_terminals")
+    action_start, payoff_scale = _read("form.action_start"), _read("payoff_range")
+    exact, is_wide = True, False  # :func:`promised` makes no wide tree
 
     def __new__(cls, *fields: Any, **named: Any) -> Any:
         """Return a plain tree: what is made by replacing fields of this one has its nodes."""
@@ -298,22 +305,6 @@ class UnbuiltTree(GameTree):
         tree, value = self.game.tree, self.form.value
         return tree if value is None or tree.payoffs.value == value else tree.at(value)
 
-    @property
-    def n_nodes(self) -> int:
-        return self.form.n_nodes
-
-    @property
-    def n_terminals(self) -> int:
-        return self.form.n_terminals
-
-    @property
-    def exact(self) -> bool:
-        return True
-
-    @cached_property
-    def action_start(self) -> IntArray:
-        return self.form.action_start
-
     @cached_property
     def payoffs(self) -> Payoffs:
         """Payoffs, whose arrays are those of the built tree."""
@@ -333,15 +324,6 @@ class UnbuiltTree(GameTree):
     def largest_payoff(self) -> float:
         return float(max(map(abs, self.payoff_bounds)))
 
-    @property
-    def payoff_scale(self) -> float:
-        return self.payoff_range
-
-    @property
-    def is_wide(self) -> bool:
-        """False: :func:`promised` makes no such tree."""
-        return False
-
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy, maybe in another process, is built from its form."""
         return UnbuiltTree.of, (self.form, self.most)
@@ -360,6 +342,10 @@ class _UnbuiltPayoffs(Payoffs):
     """Denominator and parameter of payoffs; their arrays are built with the tree."""
 
     _tree: UnbuiltTree
+    base, slope, table = (
+        _read(f"_tree.built.payoffs.{name}") for name in ("base", "slope", "table")
+    )
+    exact = True
 
     def __new__(cls, *fields: Any, **named: Any) -> Any:
         """Return plain payoffs: what is made by replacing fields of these has its arrays."""
@@ -372,22 +358,6 @@ class _UnbuiltPayoffs(Payoffs):
             denominator=form.denominator, parameter=form.parameter, value=form.value, _tree=tree
         )
         return payoffs
-
-    @property
-    def base(self) -> NDArray:
-        return self._tree.built.payoffs.base
-
-    @property
-    def slope(self) -> NDArray | None:
-        return self._tree.built.payoffs.slope
-
-    @property
-    def table(self) -> FloatArray:
-        return self._tree.built.payoffs.table
-
-    @property
-    def exact(self) -> bool:
-        return True
 
 
 _LABEL_FIELDS = ("infoset_labels", "infoset_actions", "infoset_player", "infoset_parent")
