@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -215,16 +214,15 @@ class River(ShowdownGame):
     @cached_property
     def _states(self) -> dict[str, _State]:
         """All states of the betting by their histories."""
-        states, todo = dict[str, _State](), deque([("", _State())])
-        while todo:
-            history, state = todo.popleft()
+        states, todo = dict[str, _State](), [("", _State())]
+        for history, state in todo:  # which grows
             following = {
                 name: (f"{history} {letters}".lstrip(), after)
                 for name, letters, after in self._following(state)
             }
             states[history] = replace(state, moves={k: text for k, (text, _) in following.items()})
-            todo.extend(following.values())
-            if len(states) + len(todo) > MOST_PUBLIC:
+            todo += following.values()
+            if len(todo) > MOST_PUBLIC:
                 raise SpecError(
                     f"raises={self.raises} with these sizes of bets has more than {MOST_PUBLIC:,} "
                     "ways to play; choose fewer raises or sizes"

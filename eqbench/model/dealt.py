@@ -524,8 +524,8 @@ class DealtLayout(LevelLayout):
             if public.allowed is not None or drawn.any():
                 alive &= np.stack([self._is_there(v) for v in range(level.start, level.stop)], 1)
                 # siblings stand side by side
-                count = np.cumsum(alive, axis=1, dtype=np.int32)
-                place = count - 1 - (count - alive)[:, np.arange(len(up)) - place]
+                living = np.cumsum(alive, axis=1, dtype=np.int32)
+                place = living - 1 - (living - alive)[:, np.arange(len(up)) - place]
             number = self._place(level, alive, number[:, up], place, share)
         return self.tree(hands.n_players, payoffs, whole)
 
