@@ -96,15 +96,6 @@ def moved(tree: GameTree, names: dict[str, str], deals: slice = slice(None)) -> 
     return replace(tree, infoset=infoset.astype(np.int32))
 
 
-class Listed(Hands):
-    """Hands of which some deals happen, however often, that are listed in `given`."""
-
-    given: NDArray
-
-    def deals(self) -> tuple[NDArray, NDArray]:
-        return self.given, np.ones(len(self.given), dtype=np.int64)
-
-
 def poker(
     cards: NDArray, *, start: str = "", reverse: str = "none", lottery: str = "none"
 ) -> GameTree:
@@ -128,9 +119,12 @@ def poker(
         found = rules.play_round((start + history).rstrip("ht"), 3, range(3)).turn(1)
         return (found[0], found[1][::-1]) if found and history == reverse else found
 
+    class Listed(Hands):
+        def deals(self) -> tuple[NDArray, NDArray]:
+            return np.array(cards), np.ones(len(cards), dtype=np.int64)
+
     usual = single_cards(4, 3)
     hands = Listed(usual.labels, usual.cards, usual.weights)
-    object.__setattr__(hands, "given", np.array(cards))
     coin = PublicCards(2, lambda _: np.zeros(4, dtype=bool))
     public = public_tree(
         DealtRules(hands, turn, lambda history, action: history + letters[action], public=coin)
