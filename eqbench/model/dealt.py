@@ -290,12 +290,7 @@ class PublicTree:
     def place(self) -> IntArray:
         """Number of each hand among those that a player can have after a board, int32 (B, N, H).
 
-        -1 if no deal has it.
-
-        Raises
-        ------
-        GameFormatError
-            If no deal is possible.
+        -1 if no deal has it; GameFormatError if no deal is possible.
         """
         return frozen(np.stack([_places(self.hands, each) for each in self.possible]))
 
@@ -395,14 +390,9 @@ class PublicTree:
 
 
 def public_tree(rules: DealtRules, most: float = math.inf) -> PublicTree:
-    """Compile rules.
+    """Compile rules; GameTooLargeError if there are more than `most` nodes.
 
-    Raises
-    ------
-    GameFormatError
-        If chance moves where there are no public cards.
-    GameTooLargeError
-        If there are more than `most` nodes.
+    GameFormatError if chance moves where there are no public cards.
     """
     hands = len(rules.hands.labels)
     histories, parent, move, player, board = [""], [-1], [-1], list[int](), [0]
@@ -500,10 +490,7 @@ class DealtLayout(LevelLayout):
     def build(self, payoffs: Callable[..., Payoffs]) -> GameTree:
         """The tree; `payoffs` makes them from all that is paid, (Z, N) each.
 
-        Raises
-        ------
-        GameFormatError, GameTooLargeError
-            If chances need large denominators, or there are too many nodes.
+        GameFormatError if chances need large denominators; GameTooLargeError.
         """
         public, hands, above = self.public, self.public.hands, 0
         dealt, whole = self._dealing()
@@ -559,10 +546,10 @@ class DealtLayout(LevelLayout):
             infoset[:, j] = self._infosets(nodes[j], int(player[j]), cards[alive[:, j]])[cards]
         columns = (above, move, player, infoset, chance)
         self.add(*(np.broadcast_to(each, alive.shape)[alive] for each in columns))
-        for j, v in enumerate(nodes if self.is_labeled and level.start else ()):
-            if public.player[public.parent[v]] == CHANCE:
-                drawn = public.drawn[public.board[v]]
-                self.chance_labels |= dict.fromkeys(number[alive[:, j], j].tolist(), drawn)
+        drawn = np.flatnonzero(public.player[public.parent[level]] == CHANCE)
+        for j in drawn.tolist() if self.is_labeled else ():
+            name = public.drawn[public.board[nodes[j]]]
+            self.chance_labels |= dict.fromkeys(number[alive[:, j], j].tolist(), name)
         over = np.flatnonzero(player == TERMINAL)
         if len(over):
             paid = self.paid(over + level.start, self.cards)

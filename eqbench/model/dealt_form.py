@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from eqbench.errors import GameFormatError
 from eqbench.model.dealt import DealtLayout, DealtRules, PublicTree, public_tree
-from eqbench.model.size_limit import check_expected_nodes, max_nodes, node_limit
+from eqbench.model.size_limit import DEFAULT_MAX_NODES, check_expected_nodes, max_nodes, node_limit
 from eqbench.model.tree import (
     LARGEST_TO_STAKES,
     GameTree,
@@ -70,13 +70,7 @@ class ShowdownRules(DealtRules):
     value: Fraction | None = None
 
     def tree(self) -> GameTree:
-        """The game tree.
-
-        Raises
-        ------
-        GameFormatError, GameTooLargeError
-            If there are too many deals, or nodes, or as of :func:`compile_dealt`.
-        """
+        """The game tree; errors as of :func:`compile_dealt` and :class:`DealtLayout`."""
         return compile_dealt(self, max_nodes()).tree()
 
     def product(self) -> DealtForm | None:
@@ -105,7 +99,7 @@ class ShowdownGame:
 
     def expected_nodes(self) -> int:
         """Number of nodes of the tree, known without building it."""
-        return public_tree(self.rules()).n_nodes
+        return public_tree(self.rules(), DEFAULT_MAX_NODES).n_nodes
 
     def build(self) -> GameTree:
         """The game tree."""
@@ -199,11 +193,9 @@ def compile_dealt(rules: ShowdownRules, most: float = math.inf) -> DealtForm:
 
     Raises
     ------
-    GameFormatError
-        If an ending is none, or the same public cards make hands worth something else after other
-        moves.
     GameFormatError, GameTooLargeError
-        As of :func:`public_tree`.
+        As of :func:`public_tree`; also if an ending is none, or the same public cards make hands
+        worth something else after other moves.
     """
     public, players = public_tree(rules, most), rules.hands.n_players
     ends, strength = list[Settlement](), np.zeros(public.possible.shape, dtype=np.int64)
@@ -287,10 +279,7 @@ class UnbuiltTree(GameTree):
     def game(self) -> Any:
         """The :class:`eqbench.model.game.Game` with its nodes from `source`, None if there is none.
 
-        Raises
-        ------
-        GameTooLargeError
-            If it has more than `most` nodes.
+        GameTooLargeError if it has more than `most` nodes.
         """
         with node_limit(self.most):
             check_expected_nodes("the tree of this game", self.form.n_nodes)

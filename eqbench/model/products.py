@@ -113,8 +113,6 @@ def _boards(dealt: DealtForm, pairs: NDArray[np.int64]) -> tuple:
     hands, n = dealt.hands, dealt.n_players
     count, holds = hands.cards.shape
     single = holds == 0 or (holds == 1 and len(np.unique(hands.cards)) == count)
-    if (n > 2 and not single) or holds > 2:
-        raise ValueError("more than one opponent, and none of them with a card of his own")
     boards, limit = len(dealt.place), min(n - 1, count if holds == 0 else count - 1)
     order = np.zeros((boards, count), dtype=np.int64)
     start = np.zeros((boards, count + 1), dtype=np.int64)
