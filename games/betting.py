@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from types import MappingProxyType
 
 from eqbench.errors import SpecError
@@ -112,16 +113,16 @@ def round_nodes(seats: int, limit: int, end: Sequence[int]) -> int:
     end : for every number of players 0..seats who have not folded, the number of nodes from
         the end of the round on
     """
-    below_bet = [0] * (seats + 1)  # by contenders, when no bet is left
-    for _ in range(limit):  # each time there is one more bet left
-        facing: list[list[int]] = [[]]  # by contenders and by how many of them must answer
-        for n in range(1, seats + 1):
-            row = [end[n]]
-            for m in range(1, n):
-                row.append(1 + facing[n - 1][m - 1] + row[m - 1] + below_bet[n])
-            facing.append(row)
-        below_bet = [row[-1] if row else 0 for row in facing]
-    return end[seats] + seats * (1 + below_bet[seats])
+
+    @cache
+    def nodes(there: int, waiting: int, left: int) -> int:
+        """From a bet on: players who have not folded and who must answer, and bets left."""
+        if not waiting:
+            return end[there]
+        raised = nodes(there, there - 1, left - 1) if left else 0
+        return 1 + raised + nodes(there - 1, waiting - 1, left) + nodes(there, waiting - 1, left)
+
+    return end[seats] + seats * (1 + (nodes(seats, seats - 1, limit - 1) if limit else 0))
 
 
 def check_raises(raises: int, least: int) -> None:

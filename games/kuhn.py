@@ -8,7 +8,6 @@ With the option `raises` whoever faces a bet may also raise it by one unit.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,7 +17,8 @@ from typing import Literal
 import numpy as np
 
 from eqbench.errors import SpecError
-from eqbench.model.dealt_form import Settlement, ShowdownGame, ShowdownRules, single_cards
+from eqbench.model.dealt import single_cards
+from eqbench.model.dealt_form import Settlement, ShowdownGame, ShowdownRules
 from eqbench.model.words import Wording
 
 from .betting import (
@@ -107,10 +107,8 @@ class Kuhn(ShowdownGame):
     def expected_nodes(self) -> int:
         """Number of nodes of the tree, known without building it."""
         assert self.cards is not None
-        if self.reduce == "half_street":
-            return 1 + 6 * math.perm(self.cards, 2)  # a check, then a check or an answered bet
         if self.reduce != "none":
-            return reduced_nodes(self.cards, self._allowed)
+            return super().expected_nodes()
         hand = round_nodes(self.players, 1 + self.raises, [1] * (self.players + 1))
         return 1 + math.perm(self.cards, self.players) * hand
 
@@ -155,36 +153,6 @@ def kuhn_rules(
         Fraction(pot),
         allowed=allowed,
     )
-
-
-def reduced_nodes(cards: int, allowed: Allowed) -> int:
-    """Number of nodes of a three-player tree from which actions were deleted.
-
-    Only with the two lowest and the two highest cards may actions be deleted.
-    """
-    special = {1, 2, cards - 1, cards}
-
-    def count(history: str, absent: tuple[frozenset[int], ...]) -> int:
-        """Nodes from a history on; with the cards in `absent` players are not there."""
-        total = _three_player_deals(cards, absent)
-        turn = play_round(history, 3, range(3)).turn(1)
-        if turn is not None:
-            player, actions = turn
-            for action in actions:
-                gone = {card for card in special if action not in allowed(history, card)}
-                changed = absent[player] | gone
-                rest = (*absent[:player], changed, *absent[player + 1 :])
-                total += count(history + LETTERS[action], rest)
-        return total
-
-    return 1 + count("", (frozenset(),) * 3)
-
-
-def _three_player_deals(cards: int, absent: tuple[frozenset[int], ...]) -> int:
-    """Deals of distinct cards in which no player has an absent one, by inclusion and exclusion."""
-    a, b, c = (cards - len(own) for own in absent)
-    ab, ac, bc = (cards - len(x | y) for x, y in itertools.combinations(absent, 2))
-    return a * b * c - ab * c - ac * b - bc * a + 2 * (cards - len(frozenset().union(*absent)))
 
 
 def _deleted(reduce: Reduction, history: str, card: int, cards: int) -> str | None:
@@ -232,10 +200,6 @@ class SimplifiedKuhn(ShowdownGame):
     def wording(self) -> Wording:
         """What labels mean: cards 1 to 4 are J, Q, K and A."""
         return _words(4)
-
-    def expected_nodes(self) -> int:
-        """Number of nodes of the tree, known without building it."""
-        return reduced_nodes(4, _allowed)
 
     def rules(self) -> ShowdownRules:
         """Rules of the game, labeled as Kuhn poker with three players and four cards."""

@@ -16,14 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.errors import SpecError
-from eqbench.model.dealt import Turn
-from eqbench.model.dealt_form import (
-    PublicCards,
-    Settlement,
-    ShowdownGame,
-    ShowdownRules,
-    single_cards,
-)
+from eqbench.model.dealt import PublicCards, Turn, single_cards
+from eqbench.model.dealt_form import Settlement, ShowdownGame, ShowdownRules
 from eqbench.model.tree import CHANCE
 from eqbench.model.words import Wording
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.errors import SpecError
-from eqbench.model.dealt import DealtRules, Turn, build_dealt, independent_deals
+from eqbench.model.dealt import DealtLayout, DealtRules, Hands, Turn, public_tree
 from eqbench.model.tree import GameTree, Payoffs
 from eqbench.model.words import Wording
 
@@ -67,16 +67,25 @@ class LiarsDice:
     def build(self) -> GameTree:
         """Game tree; rolls are unordered, with their exact probabilities."""
         rolls = list(combinations_with_replacement(range(1, self.sides + 1), self.dice))
-        deals = independent_deals([_orders(roll) for roll in rolls], self.players)
-        showing = self._showing(np.array(rolls))[deals.cards - 1].sum(axis=1)
-        rules = DealtRules(
-            deals=deals,
-            turn=self._turns(),
-            after=lambda history, move: f"{history},{move}" if history else move,
-            payoffs=lambda history, _: (self._payoffs(history, showing),),
-            card_name=lambda card: ",".join(map(str, rolls[card - 1])),
+        hands = Hands(
+            tuple(",".join(map(str, roll)) for roll in rolls),
+            np.zeros((len(rolls), 0), dtype=np.int64),  # rolls do not exclude each other
+            np.array([[_orders(roll) for roll in rolls]] * self.players),
         )
-        return build_dealt(rules, Payoffs)
+        public = public_tree(
+            DealtRules(
+                hands,
+                self._turns(),
+                lambda history, move: f"{history},{move}" if history else move,
+            )
+        )
+        showing = self._showing(np.array(rolls))[hands.deals()[0] - 1].sum(axis=1)
+
+        def paid(nodes: NDArray, _: NDArray) -> tuple[NDArray]:
+            histories = (public.histories[v] for v in nodes.tolist())
+            return (np.stack([self._payoffs(each, showing) for each in histories], axis=1),)
+
+        return DealtLayout(public, paid).build(Payoffs)
 
     def _turns(self) -> Callable[[str], Turn | None]:
         numbers = range(1, self.players * self.dice + 1)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -19,8 +18,8 @@ from functools import cached_property
 import numpy as np
 
 from eqbench.errors import SpecError
-from eqbench.model.dealt import Turn
-from eqbench.model.dealt_form import Hands, Settlement, ShowdownGame, ShowdownRules
+from eqbench.model.dealt import Hands, Turn
+from eqbench.model.dealt_form import Settlement, ShowdownGame, ShowdownRules
 from eqbench.model.rational import parse_rational, short_figure
 from eqbench.model.words import Wording
 
@@ -139,10 +138,6 @@ class River(ShowdownGame):
         )
         return Wording(_WORDS, moves, separator=" ", verbs=verbs, key=key, grid=_PLACES)
 
-    def expected_nodes(self) -> int:
-        """Number of nodes of the tree, known without building it."""
-        return 1 + self.hands.total(count=True) * len(self._states)
-
     def rules(self) -> ShowdownRules:
         """Rules of the game; chance deals both hands at once."""
         states, hands, half = self._states, self.hands, self.pot / 2
@@ -219,16 +214,15 @@ class River(ShowdownGame):
     @cached_property
     def _states(self) -> dict[str, _State]:
         """All states of the betting by their histories."""
-        states, todo = dict[str, _State](), deque([("", _State())])
-        while todo:
-            history, state = todo.popleft()
+        states, todo = dict[str, _State](), [("", _State())]
+        for history, state in todo:  # which grows
             following = {
                 name: (f"{history} {letters}".lstrip(), after)
                 for name, letters, after in self._following(state)
             }
             states[history] = replace(state, moves={k: text for k, (text, _) in following.items()})
-            todo.extend(following.values())
-            if len(states) + len(todo) > MOST_PUBLIC:
+            todo += following.values()
+            if len(todo) > MOST_PUBLIC:
                 raise SpecError(
                     f"raises={self.raises} with these sizes of bets has more than {MOST_PUBLIC:,} "
                     "ways to play; choose fewer raises or sizes"

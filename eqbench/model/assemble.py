@@ -159,7 +159,8 @@ class LevelLayout:
     ) -> None:
         """Add nodes as described at :class:`GameTree`; what is no array holds for all of them."""
         for name, column in zip(NODE_ARRAYS, (parent, move, player, infoset, chance), strict=True):
-            column = np.broadcast_to(column, len(parent))
+            if not isinstance(column, np.ndarray):  # broadcasting it would take longer
+                column = np.full(len(parent), column)
             self._columns[name].append(column.astype(_DTYPES.get(name, np.int64), copy=False))
         self.placed += len(parent)
 

@@ -77,10 +77,8 @@ def mapped_game(spec: str, folder: Path) -> Game:
     """
     tree = map_tree(folder)
     if isinstance(tree, UnbuiltTree):
-        rules = tree.form.rules()
-        return Game(
-            spec, UnbuiltTree.of(tree.form, tree.most, lambda: cached_game(spec, rules.tree))
-        )
+        product, most = tree.form, tree.most
+        return Game(spec, UnbuiltTree.of(product, most, lambda: cached_game(spec, product.tree)))
     game = Game(spec, tree, folder)
     form = load_form(folder, game.tree, mapped=True)
     if form is not None:

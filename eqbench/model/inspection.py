@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.errors import UsageError, known_labels
-from eqbench.model.dealt_form import DealtForm, Hands, UnbuiltTree
+from eqbench.model.dealt import Hands
+from eqbench.model.dealt_form import DealtForm, UnbuiltTree
 from eqbench.model.game import Game
 from eqbench.model.realization import RealizationPlan
 from eqbench.model.tree import CHANCE, TERMINAL, FloatArray, GameTree

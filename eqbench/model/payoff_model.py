@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from copy import copy
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.model import kernels
 from eqbench.model.choices import Choices
-from eqbench.model.sequence_form import SequenceForm
+from eqbench.model.sequence_form import SequenceForm, SequenceStructure
 from eqbench.model.tree import FloatArray
+
+F = TypeVar("F", bound=SequenceStructure)
 
 
 class Linearization(NamedTuple):
@@ -101,12 +103,43 @@ class PayoffModel(ABC):
         return np.array(behavior, dtype=np.float64)
 
 
-class SequenceFormModel(PayoffModel):
+class FormModel(PayoffModel, Generic[F]):
+    """Values and best responses by kernels on the arrays of a form."""
+
+    values_of = staticmethod(kernels.payoffs_and_values)
+    responses_of = staticmethod(kernels.best_responses)
+
+    def __init__(self, form: F) -> None:
+        self.form, self.n_actions, self._arrays = form, form.n_actions, form.arrays
+
+    def expected_payoffs(self, behavior: NDArray) -> FloatArray:
+        return self._values(self._extended(behavior))[2]
+
+    def counterfactual_values(self, behavior: NDArray) -> FloatArray:
+        return self._values(self._extended(behavior))[1][self.form.n_players :]
+
+    def _extended(self, behavior: NDArray) -> FloatArray:
+        """Vector over sequences of frequencies."""
+        return np.concatenate((np.ones(self.form.n_players), self._checked(behavior)))
+
+    def _values(self, extended: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Reach and counterfactual values of sequences, and payoffs."""
+        made = np.empty_like(extended), np.empty_like(extended), np.empty(self.form.n_players)
+        self.values_of(self._arrays, extended, *made)
+        return made
+
+    def _best_responses(self, behavior: NDArray) -> tuple[FloatArray, FloatArray]:
+        extended, (payoffs, best) = self._extended(behavior), np.empty((2, self.form.n_players))
+        scratch = np.empty_like(extended), np.empty_like(extended)
+        self.responses_of(self._arrays, extended, *scratch, payoffs, best)
+        return payoffs, best
+
+
+class SequenceFormModel(FormModel[SequenceForm]):
     """The generic kernels on a sequence form; a :class:`PayoffModel` of any game."""
 
     def __init__(self, form: SequenceForm) -> None:
-        self.form, self.n_actions = form, form.n_actions
-        self._arrays = form.arrays
+        super().__init__(form)
         self._choices = Choices.of_blocks(form.block_start - form.n_players)
 
     def at(self, value: float) -> SequenceFormModel:
@@ -119,34 +152,28 @@ class SequenceFormModel(PayoffModel):
         model._arrays = base._replace(weight=weight)
         return model
 
-    def expected_payoffs(self, behavior: NDArray) -> FloatArray:
-        return self._values(behavior)[2]
-
-    def counterfactual_values(self, behavior: NDArray) -> FloatArray:
-        return self._values(behavior)[1][self.form.n_players :]
-
     def jacobian(self, behavior: NDArray) -> FloatArray:
-        size, n = self.form.n_sequences, self.form.n_players
-        reach, values, _ = self._values(behavior)
-        matrix = np.zeros((size, size))
-        kernels.jacobian(self._arrays, self._extended(behavior), reach, values, matrix)
+        n, extended = self.form.n_players, self._extended(behavior)
+        matrix = self._derivatives(extended, *self._values(extended)[:2])
         return np.ascontiguousarray(matrix[n:, n:])
 
     def linearize(self, behavior: NDArray) -> Linearization:
-        size, n, choices = self.form.n_sequences, self.form.n_players, self._choices
-        extended = self._extended(behavior)
-        reach, values, payoffs = np.empty(size), np.empty(size), np.empty(n)
-        kernels.payoffs_and_values(self._arrays, extended, reach, values, payoffs)
-        matrix = np.zeros((size, size))
-        kernels.jacobian(self._arrays, extended, reach, values, matrix)
-        action, first = choices.action + n, choices.first + n
+        n, choices, extended = self.form.n_players, self._choices, self._extended(behavior)
+        reach, values, payoffs = self._values(extended)
+        matrix = self._derivatives(extended, reach, values)
         jacobian = np.empty((choices.size, choices.size))
-        kernels.difference(matrix, action, first, jacobian)
+        kernels.difference(matrix, choices.action + n, choices.first + n, jacobian)
         gains, slope = choices.gains(values[n:]), None
         if self.form.slope_arrays is not None:
-            kernels.payoffs_and_values(self.form.slope_arrays, extended, reach, values, payoffs)
+            self.values_of(self.form.slope_arrays, extended, reach, values, payoffs)
             slope = choices.gains(values[n:])
         return Linearization(gains, jacobian, slope)
+
+    def _derivatives(self, extended: NDArray, reach: NDArray, values: NDArray) -> FloatArray:
+        """Derivatives of values (rows) by entries of `extended`, (S, S)."""
+        matrix = np.zeros((len(extended), len(extended)))
+        kernels.jacobian(self._arrays, extended, reach, values, matrix)
+        return matrix
 
     def direct_values(self, weights: NDArray) -> FloatArray:
         """Value of each sequence over the terminals that end in it, float64 (S,).
@@ -171,21 +198,3 @@ class SequenceFormModel(PayoffModel):
                 f"{self.form.n_sequences} sequences"
             )
         return np.ascontiguousarray(weights, dtype=np.float64)
-
-    def _extended(self, behavior: NDArray) -> FloatArray:
-        """Vector over sequences of frequencies."""
-        return np.concatenate((np.ones(self.form.n_players), self._checked(behavior)))
-
-    def _values(self, behavior: NDArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        size, n = self.form.n_sequences, self.form.n_players
-        reach, values, payoffs = np.empty(size), np.empty(size), np.empty(n)
-        kernels.payoffs_and_values(self._arrays, self._extended(behavior), reach, values, payoffs)
-        return reach, values, payoffs
-
-    def _best_responses(self, behavior: NDArray) -> tuple[FloatArray, FloatArray]:
-        size, n = self.form.n_sequences, self.form.n_players
-        payoffs, best = np.empty(n), np.empty(n)
-        kernels.best_responses(
-            self._arrays, self._extended(behavior), np.empty(size), np.empty(size), payoffs, best
-        )
-        return payoffs, best

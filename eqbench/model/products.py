@@ -14,13 +14,12 @@ from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
 from functools import cache, cached_property
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.model.dealt_form import DealtForm
-from eqbench.model.payoff_model import Linearization, PayoffModel
+from eqbench.model.payoff_model import FormModel, Linearization, PayoffModel
 from eqbench.model.product_kernels import (
     Indices,
     ProductArrays,
@@ -48,20 +47,12 @@ class ProductForm(SequenceStructure):
     @classmethod
     def of(cls, dealt: DealtForm) -> ProductForm:
         """Sequences of all players, numbered as in the tree."""
-        n, places = dealt.n_players, dealt.place
-        parent = np.zeros(dealt.n_infosets, dtype=np.int32)
-        owner = np.zeros(dealt.n_infosets, dtype=np.int32)
-        to = _Places.of(dealt)
-        for v in np.flatnonzero(dealt.player >= 0).tolist():
-            p = int(dealt.player[v])
-            own = np.flatnonzero(places[dealt.board[v], p] >= 0)
-            here = slice(dealt.first_infoset[v], dealt.first_infoset[v] + len(own))
-            parent[here] = to.base[v, p] + to.stride[v, p] * places[to.earlier[v, p], p, own]
-            owner[here] = p
+        n, above = dealt.n_players, dealt.infoset_parent
+        owner = dealt.player[dealt.infosets[0]].astype(np.int32)
         return cls(
             n,
             frozen((dealt.action_start + n).astype(np.int32)),
-            frozen(parent),
+            frozen(np.where(above < 0, owner, above + n).astype(np.int32)),
             frozen(np.searchsorted(owner, np.arange(n + 1)).astype(np.int32)),
             frozen(owner),
             dealt,
@@ -77,21 +68,20 @@ class ProductForm(SequenceStructure):
         return _compile(self, self._groups, parts)
 
     @cached_property
-    def places(self) -> _Places:
-        """Where the sequences of hands are."""
-        return _Places.of(self.dealt)
-
     @cached_property
     def outcomes(self) -> tuple[IntArray, FloatArray]:
         """Those of the tree; there is one for every ending and deal, so there may be very many."""
-        dealt, to, players = self.dealt, self.places, np.arange(self.n_players)
-        deals, last, chance = dealt.hands.deals(), [], []
+        dealt, players = self.dealt, np.arange(self.n_players)
+        references, pairs = _references(dealt)
+        cards, weights = dealt.hands.deals()
+        last, chance = [], []
         for board, possible in enumerate(dealt.possible):
-            ends = dealt.terminal[dealt.board[dealt.terminal] == board][:, None]
-            there = possible[deals.cards - 1].all(axis=1)
-            place = dealt.place[to.earlier[ends], players, deals.cards[there] - 1]
-            last.append((to.base[ends] + to.stride[ends] * place).reshape(-1, self.n_players))
-            chance.append((deals.weights[there] / dealt.chance[ends]).ravel())
+            ends = dealt.terminal[dealt.board[dealt.terminal] == board]
+            base, stride, table = np.moveaxis(references[ends, None], 3, 0)
+            there = possible[cards - 1].all(axis=1)
+            place = dealt.place[pairs[table, 0], players, cards[there] - 1]
+            last.append((base + stride * place).reshape(-1, self.n_players))
+            chance.append((weights[there] / dealt.chance[ends, None]).ravel())
         columns, group = merge_rows(np.concatenate(last).astype(np.int32))
         weight = np.concatenate(chance) / float(dealt.deal_weight)
         return frozen(columns), frozen(np.bincount(group, weight, len(columns)))
@@ -109,76 +99,47 @@ class ProductForm(SequenceStructure):
         return [_Groups.of(self.dealt, p) for p in range(self.n_players)]
 
     def at(self, value: float) -> ProductArrays:
-        """The bundle at another value of the payoff parameter.
-
-        Raises
-        ------
-        ValueError
-            If there is none.
-        """
+        """The bundle at another value of the payoff parameter; ValueError if there is none."""
         dealt = self.dealt
         if dealt.slope is None:
             raise ValueError("this game has no payoff parameter")
         paid = (dealt.paid + value * dealt.slope) / dealt.denominator
-        worth = [groups.worth(paid) for groups in self._groups]
-        return self.arrays._replace(worth=frozen(np.concatenate(worth)))
+        return self._worth([groups.worth(paid) for groups in self._groups])
 
     @cached_property
     def chances(self) -> ProductArrays:
         """The bundle in which every player gets 1 at every ending."""
-        worth = [np.outer(groups.chance, [1.0, 0.0]) for groups in self._groups]
+        return self._worth([np.outer(groups.chance, [1.0, 0.0]) for groups in self._groups])
+
+    def _worth(self, worth: list[FloatArray]) -> ProductArrays:
         return self.arrays._replace(worth=frozen(np.concatenate(worth)))
 
 
-@dataclass(frozen=True)
-class _Places:
+def _references(dealt: DealtForm) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Where the sequences of hands are.
 
-    Attributes
-    ----------
-    base, stride, table : int64 (V, N)
-        Reference to the last sequence of each player on the way to each node.
-    earlier : int64 (V, N)
-        The board that this sequence follows.
-    boards : tuple
-        The last fields of :class:`ProductArrays`, from `size` on.
+    Returns
+    -------
+    references : int64 (V, N, 3)
+        To the last sequence of each player on the way to each node.
+    pairs : int64 (.., 2)
+        The rows of `slot` to which they lead: boards where a sequence begins, and later ones.
     """
-
-    base: NDArray[np.int64]
-    stride: NDArray[np.int64]
-    earlier: NDArray[np.int64]
-    table: NDArray[np.int64]
-    boards: tuple
-
-    @classmethod
-    def of(cls, dealt: DealtForm) -> _Places:
-        n, board = dealt.n_players, dealt.board[:, None].astype(np.int64)
-        node, move = dealt.last[..., 0].astype(np.int64), dealt.last[..., 1]
-        moves = np.array([len(each) for each in dealt.moves])
-        begin = dealt.action_start[dealt.first_infoset[node]] + n + move
-        earlier = np.where(node < 0, board, board[node, 0])
-        pairs, table = np.unique(earlier * len(dealt.place) + board, return_inverse=True)
-        return cls(
-            np.where(node < 0, np.arange(n), begin),
-            np.where(node < 0, 0, moves[node]),
-            earlier,
-            table.reshape(node.shape),
-            _boards(dealt, np.stack(np.divmod(pairs, len(dealt.place)), axis=1)),
-        )
-
-    def reference(self, nodes: NDArray, player: int) -> NDArray[np.int64]:
-        """References to a player's last sequences on the way to nodes, (.., 3)."""
-        parts = (self.base, self.stride, self.table)
-        return np.stack([part[nodes, player] for part in parts], axis=1)
+    node, board = dealt.last[..., 0], dealt.board[:, None].astype(np.int64)
+    moves = np.array([len(each) for each in dealt.moves])
+    begin = dealt.action_start[dealt.first_infoset[node]] + dealt.last[..., 1] + dealt.n_players
+    earlier = np.where(node < 0, board, board[node, 0])
+    pairs, table = np.unique(earlier * len(dealt.place) + board, return_inverse=True)
+    base = np.where(node < 0, np.arange(dealt.n_players), begin)
+    parts = base, np.where(node < 0, 0, moves[node]), table.reshape(node.shape)
+    return np.stack(parts, axis=2), np.stack(np.divmod(pairs, len(dealt.place)), axis=1)
 
 
 def _boards(dealt: DealtForm, pairs: NDArray[np.int64]) -> tuple:
-    """Hands in order of strength: the last fields of the arrays; `pairs` are the rows of `slot`."""
+    """Hands in order of strength: the fields of :class:`ProductArrays` from `size` on."""
     hands, n = dealt.hands, dealt.n_players
     count, holds = hands.cards.shape
     single = holds == 0 or (holds == 1 and len(np.unique(hands.cards)) == count)
-    if (n > 2 and not single) or holds > 2:
-        raise ValueError("more than one opponent, and none of them with a card of his own")
     boards, limit = len(dealt.place), min(n - 1, count if holds == 0 else count - 1)
     order = np.zeros((boards, count), dtype=np.int64)
     start = np.zeros((boards, count + 1), dtype=np.int64)
@@ -283,15 +244,11 @@ def _settled(dealt: DealtForm, player: int) -> tuple[NDArray[np.int64], NDArray[
     low = np.full(len(dealt.parent), len(example), dtype=np.int64)
     high = np.full(len(dealt.parent), -1, dtype=np.int64)
     low[terminal] = high[terminal] = np.where(own, -1, kind.reshape(-1))
-    depth = np.zeros(len(low), dtype=np.int64)
-    for v, above in enumerate(dealt.parent.tolist()):
-        depth[v] = depth[above] + 1 if above >= 0 else 0
-    ends = np.cumsum(np.bincount(depth))
-    for first, last in reversed([*pairwise(ends)]):
-        deciding = dealt.player[first:last] == player
-        low[first:last][deciding] = -1
-        np.minimum.at(low, dealt.parent[first:last], low[first:last])
-        np.maximum.at(high, dealt.parent[first:last], high[first:last])
+    for level in reversed(dealt.levels[1:]):
+        deciding = dealt.player[level] == player
+        low[level][deciding] = -1
+        np.minimum.at(low, dealt.parent[level], low[level])
+        np.maximum.at(high, dealt.parent[level], high[level])
     folded = (low == high) & (low >= 0) & (dealt.player != player)
     top = folded & ~np.concatenate(([False], folded[dealt.parent[1:]]))
     showing = terminal[own]
@@ -303,48 +260,33 @@ def _settled(dealt: DealtForm, player: int) -> tuple[NDArray[np.int64], NDArray[
 def _compile(form: ProductForm, all_groups: list[_Groups], parts: int) -> ProductArrays:
     """Bundle of the groups of all players, whose own nodes are dealt out to the parts."""
     dealt, n = form.dealt, form.n_players
-    places = form.places
-    hands = places.boards[0]  # numbers of them
+    references, pairs = _references(dealt)
+    boards = _boards(dealt, pairs)
     paid, denominator = dealt.stakes()
     amounts = (paid / denominator).astype(np.float64)
-    unit_span, spans, span_group = [0], [], [0]
-    group_row, row_start = [np.zeros(1, dtype=np.int64)], 0
+    unit_span, spans, span_group, group_row = [0], [], [0], [0]
+    heads, rivals, sources = [], [], []
     for groups in all_groups:
-        p, first = groups.player, groups.start[:-1]
-        own = dealt.last[groups.node[first], p, 0]  # ascending
-        nodes = np.concatenate(([-1], dealt.of_player(p)))
-        stop = np.searchsorted(own, nodes, side="right")
-        size = hands[dealt.board[groups.node[first]]].astype(np.int64)
-        work = size * (1 + SHOWDOWN_WORK * (groups.rivals[groups.start[1:] - 1] > 0))
-        done = np.concatenate(([0], np.cumsum(work)))
+        p, head = groups.player, groups.node[groups.start[:-1]]
+        showing = groups.rivals[groups.start[1:] - 1]
+        own = dealt.last[head, p, 0]  # ascending
+        nodes = np.flatnonzero(dealt.player == p)
+        stop = np.searchsorted(own, np.concatenate(([-1], nodes)), side="right")
+        size = boards[0][dealt.board[head]].astype(np.int64)
+        done = np.concatenate(([0], np.cumsum(size * (1 + SHOWDOWN_WORK * (showing > 0)))))
         middle = (done[np.concatenate(([0], stop[:-1]))] + done[stop]) / 2
         part = np.minimum((middle * parts / max(done[-1], 1)).astype(np.int64), parts - 1)
-        for u in nodes.tolist():
-            if u < 0:
-                spans.append((p, p + 1))
-            else:
-                start = int(dealt.first_infoset[u])
-                sets = int(dealt.place[dealt.board[u], p].max()) + 1
-                ends = form.block_start[[start, start + sets]]
-                spans.append(tuple(ends.tolist()))
+        first = dealt.first_infoset[nodes]
+        sets = dealt.place[dealt.board[nodes], p].max(axis=1) + 1
+        spans += [[[p, p + 1]], form.block_start[np.stack([first, first + sets], axis=1)]]
         unit_span += (unit_span[-1] + np.cumsum(np.bincount(part, minlength=parts))).tolist()
         span_group += (span_group[-1] + stop).tolist()
-        group_row.append(row_start + groups.start[1:])
-        row_start += len(groups.node)
-    nodes_of = [groups.node[groups.start[:-1]] for groups in all_groups]
-    rivals = [groups.rivals[groups.start[1:] - 1] for groups in all_groups]
-    sources = [
-        np.stack([places.reference(nodes, q) for q in range(n) if q != p], axis=1)
-        for p, nodes in enumerate(nodes_of)
-    ]
-    targets = [places.reference(groups.node, groups.player) for groups in all_groups]
-    worth = [groups.worth(amounts) for groups in all_groups]
-    # a player's sets by parts of the hands
-    hand = np.zeros(form.n_infosets, dtype=np.int64)
-    for v in np.flatnonzero(dealt.player >= 0).tolist():
-        own = np.flatnonzero(dealt.place[dealt.board[v], dealt.player[v]] >= 0)
-        hand[dealt.first_infoset[v] + np.arange(len(own))] = own
-    unit = form.infoset_player.astype(np.int64) * parts + hand * parts // len(dealt.hands.labels)
+        group_row += (group_row[-1] + groups.start[1:]).tolist()
+        heads.append(head)
+        rivals.append(showing)
+        sources.append(np.delete(references[head], p, axis=1))
+    share = dealt.infosets[1] * parts // len(dealt.hands.labels)
+    unit = form.infoset_player.astype(np.int64) * parts + share
     return ProductArrays(
         _indices(form.block_start),
         _indices(form.parent),
@@ -353,15 +295,15 @@ def _compile(form: ProductForm, all_groups: list[_Groups], parts: int) -> Produc
         _indices(np.concatenate(([0], np.cumsum(np.bincount(unit, minlength=n * parts))))),
         _indices(np.argsort(unit, kind="stable")),
         _indices(unit_span),
-        _indices(spans),
+        _indices(np.concatenate(spans)),
         _indices(span_group),
-        _indices(dealt.board[np.concatenate(nodes_of)]),
+        _indices(dealt.board[np.concatenate(heads)]),
         _indices(np.concatenate(rivals)),
         _indices(np.concatenate(sources)),
-        _indices(np.concatenate(group_row)),
-        _indices(np.concatenate(targets)),
-        frozen(np.concatenate(worth)),
-        *places.boards,
+        _indices(group_row),
+        _indices(np.concatenate([references[each.node, each.player] for each in all_groups])),
+        frozen(np.concatenate([groups.worth(amounts) for groups in all_groups])),
+        *boards,
     )
 
 
@@ -372,7 +314,7 @@ def _indices(array: object) -> Indices:
 # -- the payoff model ------------------------------------------------------------------------------
 
 
-class ProductModel(PayoffModel):
+class ProductModel(FormModel[ProductForm]):
     """Values and best responses by products; derivatives are those of the tree.
 
     Parameters
@@ -380,9 +322,11 @@ class ProductModel(PayoffModel):
     by_tree : gives a model of the same game by its tree, or raises
     """
 
+    values_of, responses_of = staticmethod(payoffs_and_values), staticmethod(best_responses)
+
     def __init__(self, form: ProductForm, by_tree: Callable[[], PayoffModel]) -> None:
-        self.form, self._by_tree, self.n_actions = form, cache(by_tree), form.n_actions
-        self._arrays = form.arrays
+        super().__init__(form)
+        self._by_tree = cache(by_tree)
 
     def at(self, value: float) -> ProductModel:
         model, by_tree = copy(self), self._by_tree
@@ -390,22 +334,8 @@ class ProductModel(PayoffModel):
         model._by_tree = cache(lambda: by_tree().at(value))
         return model
 
-    def counterfactual_values(self, behavior: NDArray) -> FloatArray:
-        return self._run(payoffs_and_values, behavior)[1][self.form.n_players :]
-
     def jacobian(self, behavior: NDArray) -> FloatArray:
         return self._by_tree().jacobian(behavior)
 
     def linearize(self, behavior: NDArray) -> Linearization:
         return self._by_tree().linearize(behavior)
-
-    def _best_responses(self, behavior: NDArray) -> tuple[FloatArray, FloatArray]:
-        best = np.empty(self.form.n_players)
-        return self._run(best_responses, behavior, best)[2], best
-
-    def _run(self, kernel: Callable, behavior: NDArray, *results: FloatArray) -> tuple:
-        size, n = self.form.n_sequences, self.form.n_players
-        extended = np.concatenate((np.ones(n), self._checked(behavior)))
-        made = np.empty(size), np.empty(size), np.empty(n)
-        kernel(self._arrays, extended, *made, *results)
-        return made

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,8 @@ from numpy.typing import NDArray
 from eqbench.documents import decode, read_file
 from eqbench.errors import DocumentError, EqbenchError
 from eqbench.model.assemble import NODE_ARRAYS, check_tree
-from eqbench.model.dealt_form import DealtForm, Hands, UnbuiltTree
+from eqbench.model.dealt import Hands
+from eqbench.model.dealt_form import DealtForm, UnbuiltTree
 from eqbench.model.rational import parse_rational
 from eqbench.model.sequence_form import SequenceForm
 from eqbench.model.size_limit import check_expected_nodes
@@ -35,6 +37,7 @@ _PRODUCT_ARRAYS = (
     *("parent", "move", "player", "board", "chance", "terminal", "paid", "contending"),
     *("strength", "possible", "place", "first_infoset", "action_start", "last"),
 )
+_PRODUCT_LABELS = ("histories", "moves", "drawn", "outcomes", "denominator", "parameter")
 # labels are mostly shorter than this, and there are fewer information sets than nodes
 _HEADER_BYTES, _HEADER_BYTES_PER_NODE = 2**20, 512
 
@@ -195,18 +198,15 @@ def _read_product(folder: Path) -> UnbuiltTree:
     arrays: dict[str, Any] = {file.stem: _read(file, mapped=True) for file in folder.glob("*.npy")}
     header = msgspec.json.decode((folder / _PRODUCT).read_bytes(), type=ProductHeader)
     hands = Hands(header.hands, arrays.pop("cards"), arrays.pop("weights"), header.one_by_one)
+    stored = {each.name for each in fields(DealtForm)}
     form = DealtForm(
-        players=header.players,
         hands=hands,
-        histories=header.histories,
-        moves=header.moves,
-        drawn=header.drawn,
-        outcomes=header.outcomes,
-        denominator=header.denominator,
-        parameter=header.parameter,
+        allowed=None,
         value=None if header.value is None else parse_rational(header.value),
-        **{"slope": None, **arrays},
+        **{name: getattr(header, name) for name in _PRODUCT_LABELS},
+        **{"slope": None} | {name: arrays[name] for name in arrays.keys() & stored},
     )
+    form.__dict__.update(arrays)  # what follows from the fields
     return UnbuiltTree.of(form, header.most)
 
 
@@ -229,12 +229,7 @@ def _header(tree: GameTree) -> TreeHeader | ProductHeader:
             players=form.players,
             hands=form.hands.labels,
             one_by_one=form.hands.one_by_one,
-            histories=form.histories,
-            moves=form.moves,
-            drawn=form.drawn,
-            outcomes=form.outcomes,
-            denominator=form.denominator,
-            parameter=form.parameter,
+            **{name: getattr(form, name) for name in _PRODUCT_LABELS},
             value=value,
             most=0,
         )

@@ -46,11 +46,7 @@ class _Moves:
 
     def __init__(self, form: DealtForm, player: int) -> None:
         last = form.last[:, player].astype(np.int64)
-        earlier = np.zeros(len(form.player), dtype=np.int64)
-        own = form.of_player(player)
-        for v in own.tolist():
-            if last[v, 0] >= 0:
-                earlier[v] = earlier[last[v, 0]] + 1
+        own, earlier = np.flatnonzero(form.player == player), form.earlier
         own = own[np.argsort(earlier[own], kind="stable")]
         sizes = np.array([len(form.moves[v]) for v in own.tolist()], dtype=np.int64)
         starts = np.cumsum(sizes) - sizes + 1
@@ -60,11 +56,8 @@ class _Moves:
         self.ending = above[form.terminal]
         nodes, moves = np.repeat(own, sizes), np.arange(sizes.sum()) + 1 - np.repeat(starts, sizes)
         place = form.place[form.board[nodes], player]
-        base = form.action_start[form.first_infoset[nodes]] + moves
-        size = np.repeat(sizes, sizes)
-        self.cell = np.where(
-            place >= 0, base[:, None] + place * size[:, None].astype(np.int64), form.n_actions
-        )
+        cell = form.action_start[form.first_infoset[nodes, None] + place] + moves[:, None]
+        self.cell = np.where(place >= 0, cell, form.n_actions)
         self.depth = np.concatenate(([0], earlier[nodes] + 1))
         self.steps = []
         for depth in range(int(self.depth.max())):
@@ -311,14 +304,7 @@ def count_terms(form: DealtForm) -> int:
 
 def integer_parts(form: DealtForm) -> tuple[list[set[int]], int]:
     """Who moves at each depth in public, and bits in exact mode of what is not a frequency."""
-    depth, movers = np.zeros(len(form.parent), dtype=np.int64), list[set[int]]()
-    for v, (above, player) in enumerate(
-        zip(form.parent.tolist(), form.player.tolist(), strict=True)
-    ):
-        depth[v] = depth[above] + 1 if v else 0
-        if depth[v] == len(movers):
-            movers.append(set())
-        movers[depth[v]].add(player)
+    movers = [set(form.player[level].tolist()) for level in form.levels]
     paid, denominator = form.stakes()
     chances = math.lcm(*np.unique(form.chance).tolist()) * form.deal_weight
     parts = [form.n_players * int(np.abs(paid).max()), denominator, chances, chances]

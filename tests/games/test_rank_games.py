@@ -15,7 +15,14 @@ from numpy.typing import NDArray
 
 import eqbench
 from eqbench.model.builder import TreeBuilder
-from eqbench.model.dealt import Deals, DealtRules, PublicChance, build_dealt
+from eqbench.model.dealt import (
+    DealtLayout,
+    DealtRules,
+    Hands,
+    PublicCards,
+    public_tree,
+    single_cards,
+)
 from eqbench.model.game import Game
 from eqbench.model.payoff_model import SequenceFormModel
 from eqbench.model.profile import random_profile
@@ -99,6 +106,7 @@ def poker(
     """
     rules = importlib.import_module("eqbench.games.betting")
     kuhn = importlib.import_module("eqbench.games.kuhn").kuhn_rules(3, 4, Fraction(3), None)
+    form = kuhn.product()
 
     def in_order(cards: NDArray) -> NDArray:  # equal cards count as the later player's win
         return cards.argsort(axis=1, kind="stable").argsort(axis=1) + 1
@@ -111,17 +119,23 @@ def poker(
         found = rules.play_round((start + history).rstrip("ht"), 3, range(3)).turn(1)
         return (found[0], found[1][::-1]) if found and history == reverse else found
 
-    tree = build_dealt(
-        DealtRules(
-            deals=Deals(np.array(cards), np.ones(len(cards), dtype=np.int64)),
-            turn=turn,
-            after=lambda history, action: history + letters[action],
-            payoffs=lambda history, cards: kuhn.payoffs(
-                (start + history).rstrip("ht"), in_order(cards)
-            ),
-            public_chance=PublicChance(2, lambda _, cards: np.ones(len(cards), dtype=bool)),
-        ),
-        lambda base, slope: Payoffs(base, 3, slope, "pot", Fraction(3)),
+    class Listed(Hands):
+        def deals(self) -> tuple[NDArray, NDArray]:
+            return np.array(cards), np.ones(len(cards), dtype=np.int64)
+
+    usual = single_cards(4, 3)
+    hands = Listed(usual.labels, usual.cards, usual.weights)
+    coin = PublicCards(2, lambda _: np.zeros(4, dtype=bool))
+    public = public_tree(
+        DealtRules(hands, turn, lambda history, action: history + letters[action], public=coin)
+    )
+
+    def paid(nodes: NDArray, cards: NDArray) -> tuple[NDArray, ...]:
+        ends = [(start + public.histories[v]).rstrip("ht") for v in nodes.tolist()]
+        return form.profits(np.array([form.histories.index(end) for end in ends]), in_order(cards))
+
+    tree = DealtLayout(public, paid).build(
+        lambda base, slope: Payoffs(base, 3, slope, "pot", Fraction(3))
     )
     return relabeled(tree, {x: x.replace(":", f":{start}") for x in tree.infoset_labels})
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -12,12 +13,12 @@ from helpers.walks import children, follow
 from eqbench.errors import GameFormatError, GameTooLargeError
 from eqbench.model.assemble import check_tree
 from eqbench.model.dealt import (
-    Deals,
+    DealtLayout,
     DealtRules,
-    PublicChance,
-    all_deals,
-    build_dealt,
-    independent_deals,
+    Hands,
+    PublicCards,
+    public_tree,
+    single_cards,
 )
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.size_limit import node_limit
@@ -25,7 +26,18 @@ from eqbench.model.tree import CHANCE, GameTree, Payoffs
 from eqbench.verification import verify_exactly
 
 
-def guessing_game(deals: Deals, public: PublicChance | None = None) -> GameTree:
+def build(rules: DealtRules, paid: Callable[[str, np.ndarray], np.ndarray]) -> GameTree:
+    """The tree of rules, with payoffs by histories and deals."""
+    public = public_tree(rules)
+
+    def of_nodes(nodes: np.ndarray, cards: np.ndarray) -> tuple[np.ndarray]:
+        ends = [paid(public.histories[v], cards) for v in nodes.tolist()]
+        return (np.stack(ends, axis=1),)
+
+    return DealtLayout(public, of_nodes).build(Payoffs)
+
+
+def guessing_game(hands: Hands, public: PublicCards | None = None) -> GameTree:
     """P1 stops, and loses the own card, or continues and wins it; before, a card may come up."""
 
     def turn(history: str) -> tuple[int, tuple[str, ...]] | None:
@@ -33,17 +45,8 @@ def guessing_game(deals: Deals, public: PublicChance | None = None) -> GameTree:
             return CHANCE, ("1", "2", "3", "4")
         return None if history.endswith(("s", "c")) else (0, ("stop", "continue"))
 
-    def payoffs(history: str, cards: np.ndarray) -> tuple[np.ndarray]:
-        return (cards * (1 if history.endswith("c") else -1),)
-
-    rules = DealtRules(
-        deals=deals,
-        turn=turn,
-        after=lambda history, move: history + move[0],
-        payoffs=payoffs,
-        public_chance=public,
-    )
-    return build_dealt(rules, Payoffs)
+    rules = DealtRules(hands, turn, lambda history, move: history + move[0], public=public)
+    return build(rules, lambda history, cards: cards * (1 if history.endswith("c") else -1))
 
 
 def chances(tree: GameTree, node: int) -> list[Fraction]:
@@ -51,45 +54,47 @@ def chances(tree: GameTree, node: int) -> list[Fraction]:
     return [Fraction(n, tree.chance_denominator) for n in tree.chance[below].tolist()]
 
 
-def one_by_one(deals: Deals) -> Deals:
-    return Deals(deals.cards, deals.weights, one_by_one=True)
+def independent(weights: list[int], *, one_by_one: bool = False) -> Hands:
+    """Cards that two players draw independently of each other."""
+    cards = np.zeros((len(weights), 0), dtype=np.int64)
+    return Hands(tuple("123"[: len(weights)]), cards, np.array([weights] * 2), one_by_one)
 
 
 def test_all_deals_are_permutations_in_order() -> None:
-    deals = all_deals(3, 2)
-    assert deals.cards.tolist() == [[1, 2], [1, 3], [2, 1], [2, 3], [3, 1], [3, 2]]
-    assert deals.weights.tolist() == [1] * 6
+    cards, weights = single_cards(3, 2).deals()
+    assert cards.tolist() == [[1, 2], [1, 3], [2, 1], [2, 3], [3, 1], [3, 2]]
+    assert weights.tolist() == [1] * 6
 
 
 def test_independent_draws_multiply_their_weights() -> None:
-    deals = independent_deals([1, 3], 2)
-    assert deals.cards.tolist() == [[1, 1], [1, 2], [2, 1], [2, 2]]
-    assert deals.weights.tolist() == [1, 3, 3, 9]
+    cards, weights = independent([1, 3]).deals()
+    assert cards.tolist() == [[1, 1], [1, 2], [2, 1], [2, 2]]
+    assert weights.tolist() == [1, 3, 3, 9]
 
 
-@pytest.mark.parametrize("make", [lambda: all_deals(200, 3), lambda: independent_deals([1] * 9, 7)])
-def test_too_many_deals_are_refused(make: Callable[[], Deals]) -> None:
+def test_too_many_deals_are_refused() -> None:
     with pytest.raises(GameFormatError, match="2,000,000"):
-        make()
+        single_cards(200, 3).deals()
 
 
 def test_joint_deal_is_one_chance_move_with_its_probabilities() -> None:
-    tree = guessing_game(independent_deals([1, 3], 2))
+    tree = guessing_game(independent([1, 3]))
     assert chances(tree, 0) == [Fraction(n, 16) for n in (1, 3, 3, 9)]
 
 
 def test_cards_dealt_one_by_one_have_conditional_probabilities() -> None:
-    cards = np.array([[1, 1], [1, 2], [2, 1], [2, 2], [2, 3]])
-    weights = np.array([1, 2, 3, 3, 1])
-    tree = guessing_game(Deals(cards, weights, one_by_one=True))
-    assert chances(tree, 0) == [Fraction(3, 10), Fraction(7, 10)]
-    assert chances(tree, 1) == [Fraction(1, 3), Fraction(2, 3)]
-    assert chances(tree, 2) == [Fraction(3, 7), Fraction(3, 7), Fraction(1, 7)]
+    hands = Hands(
+        ("a", "b", "c"), np.array([[0], [1], [2]]), np.array([[3, 1, 0], [0, 2, 1]]), True
+    )
+    tree = guessing_game(hands)  # a meets b or c, b only c
+    assert chances(tree, 0) == [Fraction(9, 10), Fraction(1, 10)]
+    assert chances(tree, 1) == [Fraction(2, 3), Fraction(1, 3)]
+    assert chances(tree, 2) == [1]
 
 
-@pytest.mark.parametrize("deals", [all_deals(4, 2), independent_deals([1, 3, 2], 2)])
-def test_dealing_one_by_one_or_at_once_is_the_same_game(deals: Deals) -> None:
-    joint, stepwise = guessing_game(deals), guessing_game(one_by_one(deals))
+@pytest.mark.parametrize("hands", [single_cards(4, 2), independent([1, 3, 2])])
+def test_dealing_one_by_one_or_at_once_is_the_same_game(hands: Hands) -> None:
+    joint, stepwise = guessing_game(hands), guessing_game(replace(hands, one_by_one=True))
     behavior = np.tile([0.25, 0.75], joint.n_infosets)
     measured = [
         verify_exactly(tree, BehaviorProfile.of(tree, behavior)) for tree in (joint, stepwise)
@@ -99,12 +104,12 @@ def test_dealing_one_by_one_or_at_once_is_the_same_game(deals: Deals) -> None:
     assert stepwise.n_nodes > joint.n_nodes
 
 
-def is_left(card: str, cards: np.ndarray) -> np.ndarray:
-    return np.all(cards != int(card), axis=1)
+def taken(card: str) -> np.ndarray:
+    return np.arange(1, 5) == int(card)
 
 
 def test_public_card_is_uniform_over_what_is_left() -> None:
-    tree = guessing_game(all_deals(4, 2), PublicChance(2, is_left))
+    tree = guessing_game(single_cards(4, 2), PublicCards(2, taken))
     assert chances(tree, follow(tree, [0])) == [Fraction(1, 2)] * 2
     deal_1_3 = [tree.infoset_labels[tree.infoset[follow(tree, [1, k])]] for k in (0, 1)]
     assert deal_1_3 == ["1:2", "1:4"]
@@ -113,15 +118,19 @@ def test_public_card_is_uniform_over_what_is_left() -> None:
 
 def test_wrong_number_of_public_cards_is_refused() -> None:
     with pytest.raises(GameFormatError, match="sum to"):
-        check_tree(guessing_game(all_deals(4, 2), PublicChance(3, is_left)))
+        check_tree(guessing_game(single_cards(4, 2), PublicCards(3, taken)))
 
 
 def test_games_with_too_many_nodes_are_refused() -> None:
-    rules = DealtRules(
-        deals=all_deals(3, 2),
-        turn=lambda history: (0, ("on",)),
-        after=lambda history, move: history + "o",
-        payoffs=lambda history, cards: (cards,),
-    )
+    def turn(history: str) -> tuple[int, tuple[str, ...]] | None:
+        return None if len(history) == 300 else (0, ("on",))
+
+    rules = DealtRules(single_cards(3, 2), turn, lambda history, move: history + "o")
     with node_limit(1000), pytest.raises(GameTooLargeError, match="1,000"):
-        build_dealt(rules, Payoffs)
+        build(rules, lambda history, cards: cards)
+
+
+def test_public_trees_without_end_are_refused() -> None:
+    rules = DealtRules(single_cards(3, 2), lambda _: (0, ("on",)), lambda history, _: history + "o")
+    with pytest.raises(GameTooLargeError, match="more than"):
+        public_tree(rules, 1000)

@@ -15,14 +15,8 @@ import pytest
 
 import eqbench
 from eqbench.errors import GameFormatError, GameTooLargeError
-from eqbench.model.dealt_form import (
-    Hands,
-    Settlement,
-    ShowdownRules,
-    UnbuiltTree,
-    promised,
-    single_cards,
-)
+from eqbench.model.dealt import Hands, single_cards
+from eqbench.model.dealt_form import Settlement, ShowdownRules, UnbuiltTree, promised
 from eqbench.model.facts import sizes
 from eqbench.model.game import Game
 from eqbench.model.game_cache import mapped_game, store_game
@@ -147,10 +141,10 @@ def test_replaced_fields_make_a_plain_tree() -> None:
     ],
 )
 def test_weights_of_all_deals_are_summed_without_listing_them(hands: Hands) -> None:
-    deals = hands.deals()
-    assert deals.weights.sum() == hands.total()
-    assert len(deals.cards) == hands.total(count=True)
-    rows = deals.cards.tolist()
+    cards, weights = hands.deals()
+    assert weights.sum() == hands.total()
+    assert len(cards) == hands.total(count=True)
+    rows = cards.tolist()
     assert rows == sorted(rows)
     held = [[c for hand in row for c in hands.cards[hand - 1].tolist()] for row in rows]
     assert all(len(set(cards)) == len(cards) for cards in held)

@@ -12,7 +12,8 @@ import eqbench
 from eqbench.errors import GameTooLargeError
 from eqbench.model import product_kernels
 from eqbench.model.compiled import Kernel
-from eqbench.model.dealt_form import Hands, PublicCards, Settlement, ShowdownRules, promised
+from eqbench.model.dealt import Hands, PublicCards
+from eqbench.model.dealt_form import Settlement, ShowdownRules, promised
 from eqbench.model.game import Game
 from eqbench.model.payoff_model import SequenceFormModel
 from eqbench.model.product_kernels import product_values
@@ -95,7 +96,7 @@ def random_rules(players: int, holds: int, cards: int, seed: int) -> ShowdownRul
         60,
         "stake",
         Fraction(3, 2),
-        PublicCards(cards - players * holds if holds else cards, excluded),
+        public=PublicCards(cards - players * holds if holds else cards, excluded),
     )
 
 
