@@ -279,14 +279,15 @@ class ShowdownRules:
     def product(self) -> DealtForm | None:
         """The same as a product; None for games that only a tree can have.
 
-        These are games in which a hand takes moves away, those with hands of three or more cards,
-        and those of three or more players whose hands are of several cards, not open to all, or
-        share a card.
+        These are games of one player, those in which a hand takes moves away, those with hands of
+        three or more cards, and those of three or more players whose hands are of several cards,
+        not open to all, or share a card.
         """
         hands, (count, holds) = self.hands, self.hands.cards.shape
         own = holds == 0 or (holds == 1 and len(np.unique(hands.cards)) == count)
         few = holds <= 2 if hands.n_players == 2 else own and hands.weights.all()
-        return compile_dealt(self) if few and self.allowed is None else None
+        is_one = hands.n_players > 1 and few and self.allowed is None
+        return compile_dealt(self) if is_one else None
 
 
 class ShowdownGame:
@@ -511,7 +512,8 @@ def compile_dealt(rules: ShowdownRules) -> DealtForm:
                 raise GameFormatError(f"after {history!r} play cannot end as {end}")
             if len(end.contending) > 1:
                 worth = np.asarray(rules.strength(history), dtype=np.int64)
-                if not np.array_equal(strength.setdefault(board[v], worth), worth):
+                known = strength.setdefault(board[v], worth)
+                if known is not worth and not np.array_equal(known, worth):
                     raise GameFormatError(
                         f"after {history!r} hands are worth something else than after other moves "
                         "and the same public cards; make strength a function of these cards"

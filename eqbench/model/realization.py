@@ -106,11 +106,11 @@ def realization(form: SequenceStructure, behavior: NDArray) -> NDArray:
 
     They are float64, or Fractions if the frequencies are.
     """
-    kind = np.result_type(behavior, np.float64)
+    n, kind = form.n_players, np.result_type(behavior, np.float64)
     reach = np.ones((form.n_sequences, *behavior.shape[1:]), dtype=kind)
-    for i in range(form.n_infosets):
-        block = slice(form.block_start[i], form.block_start[i + 1])
-        reach[block] = reach[form.parent[i]] * behavior[_actions(form, i)]
+    reach[n:] = behavior
+    for sequences, above in form.depths:
+        reach[sequences] *= reach[above]
     return reach
 
 

@@ -13,6 +13,7 @@ import zlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from heapq import nlargest
 from typing import Any
 
@@ -85,7 +86,7 @@ class HandGrids:
     sizes: NDArray[np.intp]
     blocks: tuple[Block, ...]
 
-    @property
+    @cached_property
     def start(self) -> NDArray[np.intp]:
         """First action of each of `sets`, and their number."""
         return np.cumsum([0, *(len(actions) for *_, actions in self.sets)])
@@ -151,21 +152,25 @@ def hand_grids(sets: Sequence[InfosetKey], wording: Wording | None) -> HandGrids
     """Grids of kinds of hands; None if no player has many hands of two cards."""
     if wording is None or not wording.grid:
         return None
-    held = [(player, label.partition(":")[0]) for player, label, _ in sets]
-    if not all(hand in wording.grid for _, hand in held):
-        return None
-    if max(Counter(player for player, _ in set(held)).values(), default=0) <= MOST_COLUMNS:
-        return None
-    kinds: dict[InfosetKey, int] = {}
-    grids: dict[InfosetKey, NDArray[np.intp]] = {}
-    of_set = []
-    for (player, label, actions), (_, hand) in zip(sets, held, strict=True):
+    situations, cells, held = dict[InfosetKey, int](), list[int](), set[tuple[int, str]]()
+    for player, label, actions in sets:
+        hand, _, history = label.partition(":")
+        if hand not in wording.grid:
+            return None
         row, column = wording.grid[hand]
-        history = label.partition(":")[2]
-        kind = player, f"{kind_of_hand(row, column)}:{history}", actions
-        of_set.append(kinds.setdefault(kind, len(kinds)))
-        grid = grids.setdefault((player, history, actions), np.full((13, 13), -1))
-        grid[row, column] = of_set[-1]
+        where = situations.setdefault((player, history, actions), len(situations))
+        cells.append((13 * where + row) * 13 + column)
+        held.add((player, hand))
+    if max(Counter(player for player, _ in held).values(), default=0) <= MOST_COLUMNS:
+        return None
+    cell, first, place = np.unique(cells, return_index=True, return_inverse=True)
+    order = np.argsort(first)  # as they come
+    number = np.argsort(order)
+    grids, kinds, every = np.full((len(situations), 13, 13), -1), list[InfosetKey](), [*situations]
+    grids.flat[cell] = number
+    for where, row, column in zip(*np.unravel_index(cell[order], grids.shape), strict=True):
+        player, history, actions = every[where]
+        kinds.append((player, f"{kind_of_hand(row, column)}:{history}", actions))
     blocks = tuple(
         Block(
             player,
@@ -176,10 +181,10 @@ def hand_grids(sets: Sequence[InfosetKey], wording: Wording | None) -> HandGrids
             ),
             wording.history(history) or history,
         )
-        for (player, history, actions), grid in grids.items()
+        for (player, history, actions), grid in zip(every, grids, strict=True)
     )
     sizes = np.array([len(actions) for *_, actions in sets])
-    return HandGrids(tuple(kinds), np.array(of_set), sizes, blocks)
+    return HandGrids(tuple(kinds), number[place], sizes, blocks)
 
 
 def kind_of_hand(row: int, column: int) -> str:
