@@ -11,8 +11,8 @@ import struct
 import textwrap
 import zlib
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from heapq import nlargest
 from typing import Any
@@ -69,16 +69,16 @@ class Block:
 
 @dataclass(frozen=True, eq=False)
 class HandGrids:
-    """Information sets of a game with many hands of two cards, put together by kinds of hands.
+    """Information sets of a game with many hands, put together by kinds of hands.
 
     Attributes
     ----------
-    sets : player, label such as ``AKs:K B50`` and actions of each situation with a kind
+    sets : player, label such as ``AKs:K B50`` and actions of each situation with a kind of hands
     place : int (I,)
         Which of these each information set belongs to.
     sizes : int (I,)
         Its number of actions.
-    blocks : a grid of 13 x 13 for each situation, -1 where a player has no such hand
+    blocks : a grid of 13 x 13 for each situation, or a row, -1 where a player has no such hand
     """
 
     sets: tuple[InfosetKey, ...]
@@ -152,39 +152,89 @@ def hand_grids(sets: Sequence[InfosetKey], wording: Wording | None) -> HandGrids
     """Grids of kinds of hands; None if no player has many hands of two cards."""
     if wording is None or not wording.grid:
         return None
-    situations, cells, held = dict[InfosetKey, int](), list[int](), set[tuple[int, str]]()
-    for player, label, actions in sets:
-        hand, _, history = label.partition(":")
-        if hand not in wording.grid:
-            return None
-        row, column = wording.grid[hand]
-        where = situations.setdefault((player, history, actions), len(situations))
-        cells.append((13 * where + row) * 13 + column)
-        held.add((player, hand))
-    if max(Counter(player for player, _ in held).values(), default=0) <= MOST_COLUMNS:
+    held = {(player, label.partition(":")[0]) for player, label, _ in sets}
+    if not all(hand in wording.grid for _, hand in held) or _most_held(held) <= MOST_COLUMNS:
         return None
-    cell, first, place = np.unique(cells, return_index=True, return_inverse=True)
-    order = np.argsort(first)  # as they come
-    number = np.argsort(order)
-    grids, kinds, every = np.full((len(situations), 13, 13), -1), list[InfosetKey](), [*situations]
-    grids.flat[cell] = number
-    for where, row, column in zip(*np.unravel_index(cell[order], grids.shape), strict=True):
-        player, history, actions = every[where]
-        kinds.append((player, f"{kind_of_hand(row, column)}:{history}", actions))
+    cells = {hand: 13 * row + column for hand, (row, column) in wording.grid.items()}
+    names = [kind_of_hand(*divmod(cell, 13)) for cell in range(13 * 13)]
+    found, grids = _by_kind(sets, cells, names)
     blocks = tuple(
         Block(
             player,
             tuple(HAND_RANKS),
             tuple(
                 (rank, actions, tuple(row))
-                for rank, row in zip(HAND_RANKS, grid.tolist(), strict=True)
+                for rank, row in zip(HAND_RANKS, grid.reshape(13, 13).tolist(), strict=True)
             ),
             wording.history(history) or history,
         )
-        for (player, history, actions), grid in zip(every, grids, strict=True)
+        for (player, history, actions), grid in grids.items()
     )
+    return replace(found, blocks=blocks)
+
+
+def hand_groups(sets: Sequence[InfosetKey], wording: Wording | None) -> HandGrids | None:
+    """Situations by groups of neighboring hands, if a player has too many for a column each."""
+    held = {(player, label.partition(":")[0]): None for player, label, _ in sets}
+    if _most_held(held) <= MOST_COLUMNS:
+        return None
+    hands = [*dict.fromkeys(hand for _, hand in held)]
+    least = -(-len(hands) // MOST_COLUMNS)
+    size = next((k for k in range(least, 2 * least) if len(hands) % k == 0), least)
+    words = [situation(f"{hand}:", wording).private or hand for hand in hands]
+    found, grids = _by_kind(
+        sets, {hand: k // size for k, hand in enumerate(hands)}, _ends(hands, size)
+    )
+    blocks = tuple(
+        Block(
+            player,
+            _ends(words, size),
+            tuple(
+                ((wording and wording.history(history)) or history, actions, tuple(row.tolist()))
+                for (owner, history, actions), row in grids.items()
+                if owner == player
+            ),
+        )
+        for player in dict.fromkeys(player for player, *_ in grids)
+    )
+    return replace(found, blocks=blocks)
+
+
+def _most_held(held: Iterable[tuple[int, str]]) -> int:
+    """Largest number of hands of a player."""
+    return max(Counter(player for player, _ in held).values(), default=0)
+
+
+def _ends(names: Sequence[str], size: int) -> tuple[str, ...]:
+    """Names of groups of a size by their first and last members."""
+    groups = (names[k : k + size] for k in range(0, len(names), size))
+    return tuple("–".join(dict.fromkeys([own[0], own[-1]])) for own in groups)
+
+
+def _by_kind(
+    sets: Sequence[InfosetKey], kind: Mapping[str, int], names: Sequence[str]
+) -> tuple[HandGrids, dict[InfosetKey, NDArray[np.intp]]]:
+    """Information sets by kinds of hands, and which kinds there are in each situation, or -1."""
+    situations, cells = dict[InfosetKey, int](), list[int]()
+    for player, label, actions in sets:
+        hand, _, history = label.partition(":")
+        where = situations.setdefault((player, history, actions), len(situations))
+        cells.append(where * len(names) + kind[hand])
+    cell, first, place = np.unique(cells, return_index=True, return_inverse=True)
+    order = np.argsort(first)  # as they come
+    number = np.argsort(order)
+    grids, kinds, every = (
+        np.full((len(situations), len(names)), -1),
+        list[InfosetKey](),
+        [*situations],
+    )
+    grids.flat[cell] = number
+    for where, own in zip(*np.divmod(cell[order], len(names)), strict=True):
+        player, history, actions = every[where]
+        kinds.append((player, f"{names[own]}:{history}", actions))
     sizes = np.array([len(actions) for *_, actions in sets])
-    return HandGrids(tuple(kinds), number[place], sizes, blocks)
+    found = HandGrids(tuple(kinds), number[place], sizes, ())
+    return found, dict(zip(every, grids, strict=True))
 
 
 def kind_of_hand(row: int, column: int) -> str:
