@@ -139,7 +139,7 @@ class Dop853(Integration):
 
 def refusal(game: Game, most: int = MOST_PRODUCTS) -> str | None:
     """Say why a game is not written out as expressions; None if it is."""
-    largest = max(map(len, game.tree.infoset_actions), default=0)
+    largest = int(np.diff(game.tree.action_start).max(initial=0))
     products = len(game.sequence_form.arrays.weight)
     if largest <= 2 and products <= most:
         return None
