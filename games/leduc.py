@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from string import ascii_lowercase
 
 import numpy as np
@@ -111,26 +111,18 @@ class Leduc(ShowdownGame):
         """Rules of the game; chance deals the private cards one after another."""
         hands = single_cards(self.n_cards, self.players, self._name)  # refuses too many
         names = {name: card for card, name in enumerate(hands.labels, start=1)}
-        numbers = np.arange(1, self.n_cards + 1)
-        # for all public cards the same, of which there may be many
-        turn, settle, strength = cache(self._turn), cache(self._settle), cache(self._strength)
-
-        def turn_at(history: str) -> Turn | None:
-            before, board, letters = _parts(history)
-            is_over, moves = turn(before, letters)
-            return (CHANCE, tuple(names)) if is_over and not board else moves
-
+        numbers, strength = np.arange(1, self.n_cards + 1), cache(self._strength)
         return ShowdownRules(
             replace(hands, one_by_one=True),
-            turn_at,
+            lambda history: self._turn(history, tuple(names)),
             lambda history, move: history + LETTERS.get(move, f"/{move}:"),
-            lambda history: settle(*_parts(history)[::2]),
-            lambda history: strength(_parts(history)[1]),
+            self._settle,
+            lambda history: strength(history.partition("/")[2].partition(":")[0]),
             self._shares,
             public=PublicCards(self.n_cards - self.players, lambda name: numbers == names[name]),
         )
 
-    @property
+    @cached_property
     def _shares(self) -> int:
         """Into how many parts a chip is cut, so that any number of players can split a pot."""
         return math.lcm(*range(1, min(self.players, self.suits) + 1))
@@ -139,23 +131,24 @@ class Leduc(ShowdownGame):
         rank, suit = divmod(card - 1, self.suits)
         return f"{rank + 1}{ascii_lowercase[suit]}"
 
-    def _rounds(self, before: str, letters: str) -> tuple[BettingRound, BettingRound]:
-        """State of the first and the second round after some letters of each."""
+    def _rounds(self, history: str) -> tuple[BettingRound, str, BettingRound]:
+        """First round, public card (or nothing) and second round of a history."""
+        before, _, after = history.partition("/")
+        board, _, letters = after.partition(":")
         first = play_round(before, self.players, range(self.players))
-        return first, play_round(letters, self.players, first.contending)
+        return first, board, play_round(letters, self.players, first.contending)
 
-    def _turn(self, before: str, letters: str) -> tuple[bool, Turn | None]:
-        """Whether the public card follows the first round, and who acts in one of them, and how."""
-        first, second = self._rounds(before, letters)
+    def _turn(self, history: str, boards: tuple[str, ...]) -> Turn | None:
+        first, board, second = self._rounds(history)
         if first.waiting:
-            return False, first.turn(self.raises)
+            return first.turn(self.raises)
         if len(first.contending) == 1:
-            return False, None
-        return True, second.turn(self.raises)
+            return None
+        return second.turn(self.raises) if board else (CHANCE, boards)
 
-    def _settle(self, before: str, letters: str) -> Settlement:
+    def _settle(self, history: str) -> Settlement:
         """How a hand ends, in parts of a chip."""
-        first, second = self._rounds(before, letters)
+        first, _, second = self._rounds(history)
         stakes = zip(first.stakes, second.stakes, strict=True)
         paid = (ANTE + BETS[0] * early + BETS[1] * late for early, late in stakes)
         return Settlement(tuple(self._shares * chips for chips in paid), second.contending)
@@ -164,10 +157,3 @@ class Leduc(ShowdownGame):
         """What cards are worth in a showdown: a pair with the public card beats all ranks."""
         rank = np.arange(self.n_cards) // self.suits + 1
         return rank + (rank == int(board[:-1] or 0)) * self.n_cards
-
-
-def _parts(history: str) -> tuple[str, str, str]:
-    """First round, public card (or nothing) and second round of a history."""
-    before, _, after = history.partition("/")
-    board, _, letters = after.partition(":")
-    return before, board, letters

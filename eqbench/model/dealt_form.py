@@ -40,7 +40,6 @@ from eqbench.model.tree import (
     GameTree,
     IntArray,
     Payoffs,
-    breadth_first_levels,
     frozen,
 )
 
@@ -497,6 +496,7 @@ def compile_dealt(rules: ShowdownRules) -> DealtForm:
     """
     hands, players = rules.hands, rules.hands.n_players
     histories, parent, move, board, chance = [""], [-1], [-1], [0], [1]
+    last: list[tuple[tuple[int, int], ...]] = [((-1, -1),) * players]
     drawn, possible = [""], [np.ones(len(hands.labels), dtype=bool)]
     player, moves, boards = [], [], dict[tuple[int, str], int]()
     endings: list[tuple[int, Settlement]] = []
@@ -523,6 +523,7 @@ def compile_dealt(rules: ShowdownRules) -> DealtForm:
             histories.append(rules.after(history, name))
             parent.append(v)
             move.append(k)
+            own = list(last[v])
             if turn[0] == CHANCE:
                 if rules.public is None:
                     raise GameFormatError(
@@ -539,12 +540,11 @@ def compile_dealt(rules: ShowdownRules) -> DealtForm:
             else:
                 board.append(board[v])
                 chance.append(chance[v])
-    last = _last_decisions(
-        np.array(parent, dtype=np.int32), np.array(move), np.array(player), players
-    )
+                own[turn[0]] = v, k
+            last.append(tuple(own))
     place = np.stack([_places(hands, each) for each in possible])
     nothing = np.zeros(len(hands.labels), dtype=np.int64)
-    first, start = _numbered(np.array(player), np.array(board), moves, last, place)
+    first, start = _numbered(np.array(player), np.array(board), moves, np.array(last), place)
     slopes = [end.slope for _, end in endings]
     contending = np.zeros((len(endings), players), dtype=bool)
     for row, (_, end) in zip(contending, endings, strict=True):
@@ -568,25 +568,13 @@ def compile_dealt(rules: ShowdownRules) -> DealtForm:
         frozen(place),
         frozen(first),
         frozen(start),
-        frozen(last),
+        frozen(np.array(last, dtype=np.int32)),
         rules.denominator,
         rules.parameter,
         rules.value,
         1 if rules.public is None else rules.public.outcomes,
         tuple(drawn),
     )
-
-
-def _last_decisions(parent: IntArray, move: NDArray, player: NDArray, players: int) -> IntArray:
-    """Node and move of the last decision of each player on the way to nodes, (V, N, 2); or -1."""
-    last = np.full((len(parent), players, 2), -1, dtype=np.int32)
-    for level in breadth_first_levels(parent)[1:]:
-        above = parent[level]
-        last[level] = last[above]
-        made = np.flatnonzero(player[above] >= 0)
-        decided = np.stack([above[made], move[level][made]], axis=1)
-        last[level.start + made, player[above[made]]] = decided
-    return last
 
 
 def _places(hands: Hands, possible: NDArray[np.bool_]) -> IntArray:

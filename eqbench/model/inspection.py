@@ -61,18 +61,10 @@ def inspect_profile(game: Game, behavior: NDArray) -> Inspection:
 def infosets_as_played(
     game: Game, behavior: NDArray, most: int | None = None
 ) -> dict[int, dict[str, Any]]:
-    """Information sets as JSON values: what reaches them, and each action's frequency and gap.
+    """The `most` reached information sets, or all, by their numbers, as JSON values.
 
-    A gap is None where the counterfactual reach is 0.
-
-    Parameters
-    ----------
-    most : how many of them, those that are reached most; all unless given
-
-    Returns
-    -------
-    dict
-        By their numbers, in their order.
+    These are what reaches them, and each action's frequency and gap, which is None where the
+    counterfactual reach is 0.
     """
     tree, seen = game.tree, inspect_profile(game, behavior)
     reaches = ("reach", "own_reach", "counterfactual_reach")

@@ -211,10 +211,8 @@ class BehaviorProfile(Displayed):
                 i = _infoset(tree, player, label)
                 actions = tree.infoset_actions[i]
                 if not isinstance(row, dict) or not row.keys() <= set(actions):
-                    row = dict(_items(row, place_of(tree, i)))
-                    raise _unknown_action(
-                        tree, i, next(each for each in row if each not in actions)
-                    )
+                    unknown = (each for each, _ in _items(row, place_of(tree, i)))
+                    raise _unknown_action(tree, i, next(a for a in unknown if a not in actions))
                 given[starts[i] : starts[i + 1]] = [row.get(action, 0) for action in actions]
         for i, (start, stop) in enumerate(pairwise(starts)):
             if given[start] is None and stop - start > 1:
@@ -363,8 +361,9 @@ class BehaviorProfile(Displayed):
     def uniform(cls, game: GameTree | HasTree) -> BehaviorProfile:
         """The profile that gives every action at an information set the same frequency."""
         sizes = np.diff(_tree_of(game)[0].action_start)
+        exact = [share for n in sizes.tolist() for share in [f"1/{n}"] * n]
         made = cls.of(game, np.repeat(1 / sizes, sizes))
-        return made._lazily(partial(_evenly, sizes), is_decimal=False)
+        return made._lazily(partial(_exactly, exact), is_decimal=False)
 
 
 def _tree_of(game: GameTree | HasTree) -> tuple[GameTree, str]:
@@ -433,11 +432,6 @@ def _float(value: Any) -> float:
 def _exactly(given: Sequence[Any]) -> tuple[Fraction, ...]:
     """Checked frequencies of the interchange form as rationals."""
     return tuple(frequency_of(value, "an action") for value in given)
-
-
-def _evenly(sizes: NDArray[np.integer]) -> tuple[Fraction, ...]:
-    """The same frequency for each action of information sets of these sizes."""
-    return tuple(share for n in sizes.tolist() for share in [Fraction(1, n)] * n)
 
 
 def _is_decimal(value: Any) -> bool:

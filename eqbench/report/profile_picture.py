@@ -175,29 +175,17 @@ def hand_grids(sets: Sequence[InfosetKey], wording: Wording | None) -> HandGrids
 
 def hand_groups(sets: Sequence[InfosetKey], wording: Wording | None) -> HandGrids | None:
     """Situations by groups of neighboring hands, if a player has too many for a column each."""
-    held = {(player, label.partition(":")[0]): None for player, label, _ in sets}
-    if _most_held(held) <= MOST_COLUMNS:
+    held = dict.fromkeys((player, label.partition(":")[0]) for player, label, _ in sets)
+    if wording is None or _most_held(held) <= MOST_COLUMNS:
         return None
     hands = [*dict.fromkeys(hand for _, hand in held)]
     least = -(-len(hands) // MOST_COLUMNS)
     size = next((k for k in range(least, 2 * least) if len(hands) % k == 0), least)
-    words = [situation(f"{hand}:", wording).private or hand for hand in hands]
-    found, grids = _by_kind(
-        sets, {hand: k // size for k, hand in enumerate(hands)}, _ends(hands, size)
-    )
-    blocks = tuple(
-        Block(
-            player,
-            _ends(words, size),
-            tuple(
-                ((wording and wording.history(history)) or history, actions, tuple(row.tolist()))
-                for (owner, history, actions), row in grids.items()
-                if owner == player
-            ),
-        )
-        for player in dict.fromkeys(player for player, *_ in grids)
-    )
-    return replace(found, blocks=blocks)
+    named = [situation(f"{hand}:", wording).private or hand for hand in hands]
+    names, words = (_ends(each, size) for each in (hands, named))
+    found, _ = _by_kind(sets, {hand: k // size for k, hand in enumerate(hands)}, names)
+    grouped = replace(wording, private=dict(zip(names, words, strict=True)))
+    return replace(found, blocks=tuple(blocks(found.sets, grouped)))
 
 
 def _most_held(held: Iterable[tuple[int, str]]) -> int:
@@ -223,10 +211,10 @@ def _by_kind(
     cell, first, place = np.unique(cells, return_index=True, return_inverse=True)
     order = np.argsort(first)  # as they come
     number = np.argsort(order)
-    grids, kinds, every = (
-        np.full((len(situations), len(names)), -1),
-        list[InfosetKey](),
+    every, kinds, grids = (
         [*situations],
+        list[InfosetKey](),
+        np.full((len(situations), len(names)), -1),
     )
     grids.flat[cell] = number
     for where, own in zip(*np.divmod(cell[order], len(names)), strict=True):

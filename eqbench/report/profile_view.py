@@ -60,12 +60,9 @@ def play_facts(
     most: int | None = None,
     verdicts: Sequence[dict[str, Any]] = (),
 ) -> dict[str, Any]:
-    """Facts on what a profile plays, and Szafron's grid for its game.
+    """Facts on the `most` reached information sets, or all, and Szafron's grid for its game.
 
-    Parameters
-    ----------
-    most : number of information sets, those that are reached most; all unless given
-    verdicts : of each information set, what is known about it besides
+    Of each information set there may be `verdicts`, which go with the facts on it.
     """
     tree, by_set = game.tree, infosets_as_played(game, profile.probabilities, most)
     sets = [item | (verdicts[at] if verdicts else {}) for at, item in by_set.items()]

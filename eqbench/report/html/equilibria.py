@@ -126,10 +126,8 @@ def _card(
     if hands:  # of many situations only those that are shown
         kept = np.unique([at for block in grids for *_, own in block.rows for at in own if at >= 0])
         grids = [_renumbered(block, {int(at): k for k, at in enumerate(kept)}) for block in grids]
-    start = np.cumsum([0, *(len(actions) for *_, actions in sets)])
-    is_kept = np.zeros(len(sets), dtype=bool)
-    is_kept[kept] = True
-    is_embedded = np.repeat(is_kept, np.diff(start))
+    sizes = np.array([len(actions) for *_, actions in sets])
+    is_embedded = np.repeat(np.isin(np.arange(len(sets)), kept), sizes)
     size = np.count_nonzero(is_embedded)
     fitting = max(1, room // max(1, size))
     left = [*(about for about, *_ in plays[fitting:]), *left]
@@ -145,7 +143,7 @@ def _card(
         **({"averaged": True} if hands else {}),
         "blocks": [vars(each) for each in grids],
         "labels": [sets[at][1] for at in kept],
-        "start": np.cumsum([0, *(len(sets[at][2]) for at in kept)]).tolist(),
+        "start": np.cumsum([0, *sizes[kept]]).tolist(),
         "key": key_line(game.wording) if game else "",
         **{"published": shown.facts.published, "tree": shown.facts.nodes},
         "files": left[:_MOST_LINKED],
