@@ -128,7 +128,7 @@ def _card(
         grids = [_renumbered(block, {int(at): k for k, at in enumerate(kept)}) for block in grids]
     sizes = np.array([len(actions) for *_, actions in sets])
     is_embedded = np.repeat(np.isin(np.arange(len(sets)), kept), sizes)
-    size = np.count_nonzero(is_embedded)
+    size = int(np.count_nonzero(is_embedded))
     fitting = max(1, room // max(1, size))
     left = [*(about for about, *_ in plays[fitting:]), *left]
     profiles = []
