@@ -68,7 +68,8 @@ def infosets_as_played(
     """
     tree, seen = game.tree, inspect_profile(game, behavior)
     reaches = ("reach", "own_reach", "counterfactual_reach")
-    gaps = np.where(np.isnan(seen.gaps), None, seen.gaps.astype(object))
+    gaps = seen.gaps.astype(object)
+    gaps[np.isnan(seen.gaps)] = None
     moves = np.stack([behavior.astype(object), gaps], axis=1)
     # of equal ones the first
     places = np.sort(np.argsort(-seen.reach, kind="stable")[:most])

@@ -204,7 +204,8 @@ class BehaviorProfile(Displayed):
         behavior = data.get("behavior") if isinstance(data, dict) else None
         if not isinstance(behavior, dict):
             raise ProfileError(f"{FORM}; the key 'behavior' is missing")
-        given, starts = [None] * tree.n_actions, tree.action_start.tolist()
+        given: list[Any] = [None] * tree.n_actions
+        starts = tree.action_start.tolist()
         for player_label, sets in behavior.items():
             player = _player(tree, player_label)
             for label, row in _items(sets, f"player {player_label}"):
