@@ -393,8 +393,12 @@ class Registry:
     def _build(self, game: Any) -> GameTree:
         from eqbench.model.tree import GameTree
 
-        base = getattr(game, "base_game", None)  # of a game that changes another one
-        given = () if base is None else (self.load_game(base, max_nodes=max_nodes()).tree,)
+        given: tuple[GameTree, ...] = ()
+        if base := getattr(game, "base_game", None):  # of a game that changes another one
+            other, spec, _ = self.describe_game(base)
+            # which takes its nodes, even where values of the other one itself do not
+            check_expected_nodes(spec, _expected_nodes(spec, other))
+            given = (self.load_game(base, max_nodes=max_nodes()).tree,)
         tree = game.build(*given)
         if not isinstance(tree, GameTree):
             raise TypeError(f"build() returned {type(tree).__name__}, not a GameTree")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from types import MappingProxyType
 
 from eqbench.errors import SpecError
@@ -80,6 +80,7 @@ class BettingRound:
         return self.waiting[0], ("fold", "call", "raise") if more else ("fold", "call")
 
 
+@lru_cache(4096)
 def play_round(letters: str, players: int, seats: Sequence[int]) -> BettingRound:
     """State of a round after some actions.
 

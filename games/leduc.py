@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cache, cached_property
 from string import ascii_lowercase
 
 import numpy as np
@@ -104,18 +105,18 @@ class Leduc(ShowdownGame):
         """Rules of the game; chance deals the private cards one after another."""
         hands = single_cards(self.n_cards, self.players, self._name)  # refuses too many
         names = {name: card for card, name in enumerate(hands.labels, start=1)}
-        numbers = np.arange(1, self.n_cards + 1)
+        numbers, strength = np.arange(1, self.n_cards + 1), cache(self._strength)
         return ShowdownRules(
             replace(hands, one_by_one=True),
             lambda history: self._turn(history, tuple(names)),
             lambda history, move: history + LETTERS.get(move, f"/{move}:"),
             self._settle,
-            self._strength,
+            lambda history: strength(history.partition("/")[2].partition(":")[0]),
             self._shares,
             public=PublicCards(self.n_cards - self.players, lambda name: numbers == names[name]),
         )
 
-    @property
+    @cached_property
     def _shares(self) -> int:
         """Into how many parts a chip is cut, so that any number of players can split a pot."""
         return math.lcm(*range(1, min(self.players, self.suits) + 1))
@@ -146,8 +147,7 @@ class Leduc(ShowdownGame):
         paid = (ANTE + BETS[0] * early + BETS[1] * late for early, late in stakes)
         return Settlement(tuple(self._shares * chips for chips in paid), second.contending)
 
-    def _strength(self, history: str) -> NDArray[np.int64]:
-        """What cards are worth in a showdown: a pair beats all ranks."""
-        _, board, _ = self._rounds(history)
+    def _strength(self, board: str) -> NDArray[np.int64]:
+        """What cards are worth in a showdown: a pair with the public card beats all ranks."""
         rank = np.arange(self.n_cards) // self.suits + 1
         return rank + (rank == int(board[:-1] or 0)) * self.n_cards

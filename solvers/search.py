@@ -98,7 +98,7 @@ def repeat(
 
 def has_choice(game: Game) -> bool:
     """Whether any information set has more than one action."""
-    return any(len(actions) > 1 for actions in game.tree.infoset_actions)
+    return bool(np.any(np.diff(game.tree.action_start) > 1))
 
 
 def without_choice(game: Game, monitor: Monitor) -> Termination | None:

@@ -64,7 +64,7 @@ class ShowRequest(NameOptions):
 
 @command(ShowRequest)
 def show(request: ShowRequest) -> None:
-    from eqbench.report.profile_view import cell_facts, play_facts, profile_report
+    from eqbench.report.profile_view import MOST_SETS, cell_facts, play_facts, profile_report
     from eqbench.store.named import ranked
     from eqbench.store.schema import EQUILIBRIA
     from eqbench.store.stored_run import read_run, run_folder
@@ -88,23 +88,21 @@ def show(request: ShowRequest) -> None:
             f"{request.other} is a second cell; two are drawn side by side, with --figure FILE"
         )
     played = _played(request, stored, record, rank) if record.equilibria or rank else None
-    facts, wording = cell_facts(stored, record, rank), None
+    facts = cell_facts(stored, record, rank)
     if played:
         (game, profile), found = played, record.equilibria[rank]
-        facts |= play_facts(game, profile)
-        wording = game.wording
-        if found.claim in EQUILIBRIA:
-            claimed = _claimed(game, profile, found)
-            for item, verdict in zip(facts["information_sets"], _by_set(claimed), strict=False):
-                item |= verdict
-            if request.proofs and (kind := judge("kind", claimed, Allowance())):
-                # Alone it may be searched for longer than in its cell; but trembles that its solver
-                # knew are not stored, so what was certified with them stays so.
-                known = found.kind
-                if known is None or known["sequential"] != "certified":
-                    known = kind.to_json()
-                facts["candidate"] |= {"kind": known, "proofs": kind.proofs()}
-    shown = partial(profile_report, facts, show_all=request.show_all, wording=wording)
+        is_claimed = found.claim in EQUILIBRIA
+        claimed = _claimed(game, profile, found)
+        most = None if request.as_json or request.show_all else MOST_SETS
+        facts |= play_facts(game, profile, most, _by_set(claimed) if is_claimed else ())
+        if is_claimed and request.proofs and (kind := judge("kind", claimed, Allowance())):
+            # Alone it may be searched for longer than in its cell; but trembles that its solver
+            # knew are not stored, so what was certified with them stays so.
+            known = found.kind
+            if known is None or known["sequential"] != "certified":
+                known = kind.to_json()
+            facts["candidate"] |= {"kind": known, "proofs": kind.proofs()}
+    shown = partial(profile_report, facts, played, show_all=request.show_all)
     put_result(facts, shown, as_json=request.as_json)
 
 

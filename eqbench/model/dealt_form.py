@@ -76,14 +76,14 @@ class ShowdownRules(DealtRules):
     def product(self) -> DealtForm | None:
         """The same as a product; None for games that only a tree can have.
 
-        These are games in which a hand takes moves away, those with hands of three or more cards,
-        and those of three or more players whose hands are of several cards, not open to all, or
-        share a card.
+        These are games of one player, those in which a hand takes moves away, those with hands of
+        three or more cards, and those of three or more players whose hands are of several cards,
+        not open to all, or share a card.
         """
         hands, (count, holds) = self.hands, self.hands.cards.shape
         own = holds == 0 or (holds == 1 and len(np.unique(hands.cards)) == count)
         few = holds <= 2 if hands.n_players == 2 else own and hands.weights.all()
-        if not few or self.allowed is not None:
+        if hands.n_players == 1 or not few or self.allowed is not None:
             return None
         form = compile_dealt(self)
         _ = form.place  # refuses games without a deal

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from itertools import permutations, product
 from typing import Any, Literal
 
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from eqbench.model.dealt_form import DealtForm
 from eqbench.model.game import Game
-from eqbench.model.sequence_form import SequenceForm
+from eqbench.model.sequence_form import SequenceForm, SequenceStructure
 from eqbench.model.size_limit import HAND_S, PRODUCT_BYTES
 from eqbench.model.tree import CHANCE, GameTree
 
@@ -82,7 +83,8 @@ def _product_sizes(form: DealtForm, tree: GameTree) -> dict[str, Any]:
     }
 
 
-def strategy_counts(form: SequenceForm) -> list[int]:
+@lru_cache(1)  # of many digits in large games, and read by several solvers
+def strategy_counts(form: SequenceStructure) -> list[int]:
     """Number of strategies of each player in the reduced strategic form.
 
     After a sequence, a player has a continuation for every combination of what can be done at

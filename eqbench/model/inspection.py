@@ -5,7 +5,6 @@ Symbols: M nodes, N players, I information sets, A actions.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,7 +16,7 @@ from eqbench.model.dealt import Hands
 from eqbench.model.dealt_form import DealtForm, UnbuiltTree
 from eqbench.model.game import Game
 from eqbench.model.realization import RealizationPlan
-from eqbench.model.tree import CHANCE, TERMINAL, FloatArray, GameTree
+from eqbench.model.tree import CHANCE, TERMINAL, FloatArray, GameTree, breadth_first_levels
 from eqbench.model.words import Wording
 
 
@@ -60,27 +59,35 @@ def inspect_profile(game: Game, behavior: NDArray) -> Inspection:
     )
 
 
-def infosets_as_played(game: Game, behavior: NDArray) -> list[dict[str, Any]]:
-    """All information sets as JSON values: what reaches them, and each action's frequency and gap.
+def infosets_as_played(
+    game: Game, behavior: NDArray, most: int | None = None
+) -> dict[int, dict[str, Any]]:
+    """The `most` reached information sets, or all, by their numbers, as JSON values.
 
-    A gap is None where the counterfactual reach is 0.
+    These are what reaches them, and each action's frequency and gap, which is None where the
+    counterfactual reach is 0.
     """
     tree, seen = game.tree, inspect_profile(game, behavior)
     reaches = ("reach", "own_reach", "counterfactual_reach")
-    gaps = (None if np.isnan(gap) else gap for gap in seen.gaps.tolist())
-    moves = iter(zip(behavior.tolist(), gaps, strict=True))  # of all information sets in turn
-    return [
-        {
+    gaps = seen.gaps.astype(object)
+    gaps[np.isnan(seen.gaps)] = None
+    moves = np.stack([behavior.astype(object), gaps], axis=1)
+    # of equal ones the first
+    places = np.sort(np.argsort(-seen.reach, kind="stable")[:most])
+    return {
+        at: {
             "player": tree.players[tree.infoset_player[at]],
-            "label": label,
+            "label": tree.infoset_labels[at],
             **{name: float(getattr(seen, name)[at]) for name in reaches},
             "actions": [
                 {"action": action, "frequency": frequency, "gap": gap}
-                for action, (frequency, gap) in zip(tree.infoset_actions[at], moves, strict=False)
+                for action, (frequency, gap) in zip(
+                    tree.infoset_actions[at], moves[tree.action_start[at] :], strict=False
+                )
             ],
         }
-        for at, label in enumerate(tree.infoset_labels)
-    ]
+        for at in places.tolist()
+    }
 
 
 def infoset_reach(tree: GameTree, behavior: NDArray, but: int = -1) -> FloatArray:
@@ -98,38 +105,56 @@ def infoset_reach(tree: GameTree, behavior: NDArray, but: int = -1) -> FloatArra
 
 def _reach_by_products(form: DealtForm, behavior: NDArray, but: int) -> FloatArray:
     """What `infoset_reach` returns, from sums over the hands that the others may have."""
-    hands, players = form.hands, range(form.n_players)
-    plans = np.ones((len(form.parent), *hands.weights.shape))
+    hands = form.hands
+    plans = np.ones((form.n_players, len(form.parent), len(hands.labels)))
+    for level in breadth_first_levels(form.parent)[1:]:
+        above, move = form.parent[level], form.move[level]
+        plans[:, level] = plans[:, above]
+        for p in set(form.player[above].tolist()) - {CHANCE, but}:
+            made = np.flatnonzero(form.player[above] == p)
+            node, place = above[made], form.place[form.board[above[made]], p]
+            action = form.action_start[form.first_infoset[node][:, None] + np.maximum(place, 0)]
+            frequency = behavior[action + move[made][:, None]]
+            plans[p, level.start + made] *= np.where(place >= 0, frequency, 1.0)
     reach = np.zeros(form.n_infosets)
-    for v, u in enumerate(form.parent.tolist()):
-        if v:
-            plans[v] = plans[u]
-        if v and form.player[u] not in (CHANCE, but):
-            place = form.place[form.board[u], form.player[u]]
-            actions = form.action_start[form.first_infoset[u] + place[place >= 0]] + form.move[v]
-            plans[v, form.player[u], place >= 0] *= behavior[actions]
-        if form.player[v] >= 0:
-            own, place = int(form.player[v]), form.place[form.board[v], form.player[v]]
-            likely = plans[v] * hands.weights * form.possible[form.board[v]]
-            others = _together(hands, [likely[p] for p in players if p != own])
-            values = (likely[own] * others)[place >= 0] / (form.deal_weight * int(form.chance[v]))
-            reach[form.first_infoset[v] + place[place >= 0]] = values
+    for p in range(form.n_players):
+        nodes = form.of_player(p)
+        board = form.board[nodes]
+        likely = plans[:, nodes] * hands.weights[:, None] * form.possible[board]
+        found = likely[p] * _together(hands, np.delete(likely, p, axis=0))
+        found /= float(form.deal_weight) * form.chance[nodes, None]
+        # information sets of a player stand node by node in another order of nodes
+        place = form.place[board, p]
+        at = form.first_infoset[nodes][:, None] + place
+        reach[at[place >= 0]] = found[place >= 0]
     return reach
 
 
-def _together(hands: Hands, likely: Sequence[NDArray]) -> NDArray:
-    """Of each hand (H,), the sum over hands of others that go with it of products of `likely`."""
+def _together(hands: Hands, likely: NDArray) -> NDArray:
+    """Sum over hands of others that go with each hand of products of `likely`, (K, V, H) to (V, H).
+
+    Nothing is subtracted, so what is impossible is exactly 0.
+    """
     if hands.cards.shape[1] == 0:
-        return np.prod([each.sum() for each in likely]) * np.ones(len(hands.labels))
-    if len(likely) == 1:
-        return ~hands.conflicts @ likely[0]
-    # single cards: the first of the others has a card of its own, or that of a later one, which
-    # is then taken off
-    first, *rest = likely
-    found = (first.sum() - first) * _together(hands, rest)
-    for k in range(len(rest)):
-        found -= _together(hands, [each * first if j == k else each for j, each in enumerate(rest)])
-    return found
+        return likely.sum(axis=2).prod(axis=0)[:, None]
+    if len(np.unique(hands.cards)) < hands.cards.size:
+        (other,) = likely  # there are two players only
+        return other @ (~hands.conflicts).astype(np.float64)
+    # each has a card of its own: some others have cards before it, the rest those after it
+    before, after = _seated(likely), _seated(likely[..., ::-1])[..., ::-1]
+    return np.asarray((before * after[::-1]).sum(axis=0))
+
+
+def _seated(likely: NDArray) -> NDArray:
+    """Sums over ways to give cards before each one to the players in a set, (2^K, V, H)."""
+    sums = np.zeros((1 << len(likely), *likely.shape[1:]))
+    sums[0] = 1.0
+    for having in range(1, len(sums)):
+        added = sum(
+            each * sums[having ^ 1 << k] for k, each in enumerate(likely) if having >> k & 1
+        )
+        sums[having, :, 1:] = np.cumsum(added, axis=1)[:, :-1]
+    return sums
 
 
 def counterfactual_reach(tree: GameTree, behavior: NDArray) -> FloatArray:

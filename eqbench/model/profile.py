@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import math
 import pkgutil
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from functools import partial
+from itertools import pairwise
 from numbers import Rational
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol, overload
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.errors import ProfileError, UsageError, known_labels
 from eqbench.extras import needed_for
-from eqbench.model.rational import DecimalNumber, parse_rational, rational
+from eqbench.model.rational import parse_rational, rational
 from eqbench.model.tree import FloatArray, GameTree
 from eqbench.text import Displayed
 
@@ -26,6 +30,7 @@ if TYPE_CHECKING:
 
 ROW_SUM_TOLERANCE = 1e-9
 _ESCAPED = re.compile(r"\|".join([r"((?:[^\\|]|\\.)*)"] * 3), re.DOTALL)
+_PLAIN = re.compile(r"(?:0(?:\.\d+)?|1(?:\.0+)?)", re.ASCII)  # in [0, 1] without an exponent
 FORM = 'a profile is {"behavior": {PLAYER: {INFOSET: {ACTION: number or "p/q"}}}}'
 
 
@@ -72,10 +77,27 @@ class BehaviorProfile(Displayed):
     """
 
     probabilities: FloatArray
-    exact: tuple[Fraction, ...] | None = None
+    exact: tuple[Fraction, ...] | None = field(default_factory=lambda: None)
     tree: GameTree | None = field(default=None, repr=False)
     spec: str = field(default="", repr=False)
     is_decimal: bool = False
+
+    def _lazily(self, exact: Callable[[], tuple[Fraction, ...]], *, is_decimal: bool) -> Self:
+        """The same with exact frequencies that are made when they are first read."""
+        made = self._with(_exact=exact, is_decimal=is_decimal)
+        del made.__dict__["exact"]
+        return made
+
+    def _with(self, **fields: Any) -> Self:
+        """Copy with other fields, which does not read the exact frequencies."""
+        made = copy(self)
+        made.__dict__.update(fields)
+        return made
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "exact" or "_exact" not in self.__dict__:
+            raise AttributeError(name)
+        return self.__dict__.setdefault("exact", self.__dict__["_exact"]())
 
     def __repr__(self) -> str:
         of = f" of {self.spec}" if self.spec else ""
@@ -133,7 +155,7 @@ class BehaviorProfile(Displayed):
             if len(self.probabilities) != tree.n_actions:
                 _refuse_shape(tree, self.probabilities)
             spec = spec or (self.spec if mine is tree else "")
-            return replace(self, tree=tree, spec=spec)
+            return self._with(tree=tree, spec=spec)
         return self.from_json(game, self.to_json())
 
     def to_json(self, game: str = "") -> dict[str, Any]:
@@ -182,31 +204,33 @@ class BehaviorProfile(Displayed):
         behavior = data.get("behavior") if isinstance(data, dict) else None
         if not isinstance(behavior, dict):
             raise ProfileError(f"{FORM}; the key 'behavior' is missing")
-        values: list[Fraction | None] = [None] * tree.n_actions
-        is_decimal = False
+        given: list[Any] = [None] * tree.n_actions
+        starts = tree.action_start.tolist()
         for player_label, sets in behavior.items():
             player = _player(tree, player_label)
             for label, row in _items(sets, f"player {player_label}"):
                 i = _infoset(tree, player, label)
-                start, actions = int(tree.action_start[i]), tree.infoset_actions[i]
-                values[start : start + len(actions)] = [Fraction(0)] * len(actions)
-                for action, value in _items(row, place_of(tree, i)):
-                    frequency = frequency_of(value, f"{action!r} at {place_of(tree, i)}")
-                    is_decimal |= _is_decimal(value)
-                    if action not in actions:
-                        raise _unknown_action(tree, i, action)
-                    values[start + actions.index(action)] = frequency
-        for i in range(tree.n_infosets):
-            start, stop = tree.action_start[i], tree.action_start[i + 1]
-            if values[start] is None and stop - start > 1:
+                actions = tree.infoset_actions[i]
+                if not isinstance(row, dict) or not row.keys() <= set(actions):
+                    unknown = (each for each, _ in _items(row, place_of(tree, i)))
+                    raise _unknown_action(tree, i, next(a for a in unknown if a not in actions))
+                given[starts[i] : starts[i + 1]] = [row.get(action, 0) for action in actions]
+        for i, (start, stop) in enumerate(pairwise(starts)):
+            if given[start] is None and stop - start > 1:
                 raise ProfileError(
                     f"the profile does not say what to do at {place_of(tree, i)}; "
                     f"give frequencies for {', '.join(tree.infoset_actions[i])}"
                 )
-            if values[start] is None:
-                values[start] = Fraction(1)
-        exact = cls.of_exact(game, [value for value in values if value is not None])
-        return replace(exact, is_decimal=is_decimal)
+            if given[start] is None:
+                given[start] = 1
+        values = np.array([_float(value) for value in given])
+        for action in np.flatnonzero(np.isnan(values)).tolist():
+            exact = frequency_of(given[action], _action_name(tree, action))
+            if not 0 <= exact <= 1:  # as a float, -1e-400 would pass
+                _refuse_entry(tree, action, exact)
+            values[action] = float(exact)
+        made = cls._checked(game, values, lambda row: _exactly(given[row]))
+        return made._lazily(partial(_exactly, given), is_decimal=any(map(_is_decimal, given)))
 
     def figure(self, other: Any = None) -> Any:
         """Picture of what is played: a grid of situations and cards, else of information sets.
@@ -298,13 +322,23 @@ class BehaviorProfile(Displayed):
             If the shape is wrong, an entry is outside [0, 1] or not finite, or a row does not
             sum to 1 within 1e-9.
         """
-        tree, spec = _tree_of(game)
         try:
             values = np.array(probabilities, dtype=np.float64)
         except (TypeError, ValueError):
             raise ProfileError(f"{probabilities!r:.60} are no frequencies of actions") from None
+        return cls._checked(game, values, lambda row: list(map(rational, values[row].tolist())))
+
+    @classmethod
+    def _checked(
+        cls,
+        game: GameTree | HasTree,
+        values: FloatArray,
+        exactly: Callable[[slice], Sequence[Fraction]],
+    ) -> Self:
+        """Profile of frequencies (A,), whose loose rows are completed as they are exactly."""
+        tree, spec = _tree_of(game)
         for row in _loose_rows(tree, values):
-            values[row] = list(map(float, completed(list(map(rational, values[row].tolist())))))
+            values[row] = list(map(float, completed(exactly(row))))
         values.setflags(write=False)
         return cls(values, None, tree, spec)
 
@@ -322,15 +356,15 @@ class BehaviorProfile(Displayed):
             if not 0 <= value <= 1:  # as a float, -1e-400 would pass
                 _refuse_entry(tree, action, value)
         values = np.array([float(value) for value in exact])
-        for row in _loose_rows(tree, values):
-            values[row] = list(map(float, completed(exact[row])))
-        return replace(cls.of(game, values), exact=exact)
+        return replace(cls._checked(game, values, exact.__getitem__), exact=exact)
 
     @classmethod
     def uniform(cls, game: GameTree | HasTree) -> BehaviorProfile:
         """The profile that gives every action at an information set the same frequency."""
-        rows = _tree_of(game)[0].infoset_actions
-        return cls.of_exact(game, [Fraction(1, len(row)) for row in rows for _ in row])
+        sizes = np.diff(_tree_of(game)[0].action_start)
+        exact = [share for n in sizes.tolist() for share in [f"1/{n}"] * n]
+        made = cls.of(game, np.repeat(1 / sizes, sizes))
+        return made._lazily(partial(_exactly, exact), is_decimal=False)
 
 
 def _tree_of(game: GameTree | HasTree) -> tuple[GameTree, str]:
@@ -388,11 +422,24 @@ def frequency_of(value: Any, where: str) -> Fraction:
     raise ProfileError(f'the frequency of {where} is {value!r}; write a number or "p/q"')
 
 
+def _float(value: Any) -> float:
+    """A frequency that is plainly one as a float, as it is read exactly; else NaN."""
+    if isinstance(value, str):
+        return float(value) if _PLAIN.fullmatch(value) else math.nan
+    is_plain = isinstance(value, float | int) and not isinstance(value, bool) and 0 <= value <= 1
+    return float(value) if is_plain else math.nan
+
+
+def _exactly(given: Sequence[Any]) -> tuple[Fraction, ...]:
+    """Checked frequencies of the interchange form as rationals."""
+    return tuple(frequency_of(value, "an action") for value in given)
+
+
 def _is_decimal(value: Any) -> bool:
     """Whether a frequency of the interchange form is a decimal, not an integer or a fraction."""
     if isinstance(value, str):
         return "/" not in value and not value.isdecimal()
-    return isinstance(value, float | DecimalNumber)
+    return isinstance(value, float)
 
 
 def _decimal(value: Fraction) -> float | str:
@@ -472,14 +519,18 @@ def _refuse_shape(tree: GameTree, values: FloatArray) -> NoReturn:
 
 
 def _refuse_entry(tree: GameTree, action: int, value: float | Fraction) -> NoReturn:
-    i = int(np.searchsorted(tree.action_start, action, side="right")) - 1
-    label = tree.infoset_actions[i][action - tree.action_start[i]]
     shown = str(value)
     if len(shown) > 60:
         shown = "negative" if value < 0 else "above 1"
     raise ProfileError(
-        f"the frequency of {label!r} at {place_of(tree, i)} is {shown}; frequencies lie in [0, 1]"
+        f"the frequency of {_action_name(tree, action)} is {shown}; frequencies lie in [0, 1]"
     )
+
+
+def _action_name(tree: GameTree, action: int) -> str:
+    i = int(np.searchsorted(tree.action_start, action, side="right")) - 1
+    label = tree.infoset_actions[i][action - tree.action_start[i]]
+    return f"{label!r} at {place_of(tree, i)}"
 
 
 def place_of(tree: GameTree, infoset: int) -> str:

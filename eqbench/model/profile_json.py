@@ -6,13 +6,12 @@ import errno
 import json
 import re
 import sys
-from fractions import Fraction
 from typing import Any, NotRequired, TypedDict
 
 from eqbench.documents import decode, read_file, size_text
 from eqbench.errors import DocumentError, ProfileError, UsageError
 from eqbench.model.profile import FORM, BehaviorProfile
-from eqbench.model.rational import DecimalNumber, parse_rational
+from eqbench.model.rational import LARGEST_EXPONENT, parse_rational
 from eqbench.model.tree import GameTree
 
 # A game of ten million nodes may have profiles of a few hundred MiB.
@@ -71,7 +70,7 @@ def _standard_input() -> bytes:
 
 
 def parse_profile(text: str | bytes) -> Any:
-    """Read the JSON text of a profile with every number kept exactly, as a Fraction.
+    """Read the JSON text of a profile with every number kept exactly, as its text.
 
     Raises
     ------
@@ -85,8 +84,8 @@ def parse_profile(text: str | bytes) -> Any:
         text = text.decode() if isinstance(text, bytes) else text
         data = json.loads(
             text,
-            parse_float=lambda text: DecimalNumber(_parse_number(text)),
-            parse_int=_parse_number,
+            parse_float=_checked_number,
+            parse_int=_checked_number,
             parse_constant=_refuse_constant,
             object_pairs_hook=_unique_keys,
         )
@@ -107,12 +106,12 @@ def profile_from_json(tree: GameTree, data: Any) -> BehaviorProfile:
     return BehaviorProfile.from_json(tree, data)
 
 
-def _parse_number(text: str) -> Fraction:
-    value = parse_rational(text)
-    if value is None:
+def _checked_number(text: str) -> str:
+    is_short = len(text) <= LARGEST_EXPONENT and "e" not in text and "E" not in text
+    if not is_short and parse_rational(text) is None:
         shown = text if len(text) <= 40 else f"{text[:40]}…"
         raise ProfileError(f"the profile contains {shown}, a number out of any reasonable size")
-    return value
+    return text
 
 
 def _refuse_constant(word: str) -> Any:

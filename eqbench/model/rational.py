@@ -28,10 +28,6 @@ def rational(value: Rational | float) -> Fraction:
     return Fraction(repr(float(value)))
 
 
-class DecimalNumber(Fraction):
-    """The rational of a number that was written as a decimal, such as a float of a file."""
-
-
 def parse_rational(text: str) -> Fraction | None:
     """Rational of a decimal or ``p/q``; None if there is none, or none of reasonable size."""
     match = _NUMBER.fullmatch(text)

@@ -106,16 +106,11 @@ def realization(form: SequenceStructure, behavior: NDArray) -> NDArray:
 
     They are float64, or Fractions if the frequencies are.
     """
-    kind = np.result_type(behavior, np.float64)
+    n, kind = form.n_players, np.result_type(behavior, np.float64)
     reach = np.ones((form.n_sequences, *behavior.shape[1:]), dtype=kind)
-    n, first, sizes = form.n_players, 0, np.diff(form.block_start)
-    latest = np.maximum.accumulate(form.parent)
-    while first < form.n_infosets:  # as many sets at a time as follow sequences before all of them
-        stop = int(np.searchsorted(latest, form.block_start[first]))
-        begin, end = form.block_start[[first, stop]].tolist()
-        above = np.repeat(form.parent[first:stop], sizes[first:stop])
-        reach[begin:end] = reach[above] * behavior[begin - n : end - n]
-        first = stop
+    reach[n:] = behavior
+    for sequences, above in form.depths:
+        reach[sequences] *= reach[above]
     return reach
 
 

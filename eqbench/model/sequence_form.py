@@ -100,6 +100,20 @@ class SequenceStructure:
         of_actions = self.infoset_player[self.sequence_infoset[self.n_players :]]
         return frozen(np.concatenate((np.arange(self.n_players, dtype=np.int32), of_actions)))
 
+    @cached_property
+    def depths(self) -> tuple[tuple[NDArray[np.intp], IntArray], ...]:
+        """Sequences after 2, 3, .. own moves, and the one before each of them."""
+        earlier = self.sequence_infoset[self.parent]  # own information set before, or -1
+        depth, jump = (earlier >= 0).astype(np.intp), earlier
+        while (jump >= 0).any():  # twice as far each time
+            depth += np.where(jump >= 0, depth[jump], 0)
+            jump = np.where(jump >= 0, jump[jump], -1)
+        inside = self.sequence_infoset[self.n_players :]
+        order = np.argsort(depth[inside], kind="stable")
+        ends = np.cumsum(np.bincount(depth[inside]))
+        levels = (order[first:last] for first, last in pairwise(ends.tolist()))
+        return tuple((level + self.n_players, self.parent[inside[level]]) for level in levels)
+
     def flow(self) -> FloatArray:
         """Matrix E of all players, float64 (N + I, S); its first rows are those of the roots."""
         n = self.n_players

@@ -24,6 +24,7 @@ HAND_S = 15e-9, 45e-9
 # From so many nodes on a dealt game is solved as a product, and its tree is built on demand only.
 PRODUCTS_FROM = 1_000_000
 PRODUCT_PLAYERS = 4  # with more, measuring a profile takes minutes
+MOST_PUBLIC = 2_000_000  # nodes of such a game without its hands, which are compiled one by one
 
 _max_nodes: ContextVar[int] = ContextVar("max_nodes", default=DEFAULT_MAX_NODES)
 
@@ -78,11 +79,11 @@ def check_product(name: str, public: int, hands: int) -> None:
     GameTooLargeError
     """
     needed = public * hands * PRODUCT_BYTES
-    if needed > machine_bytes():
+    if public > MOST_PUBLIC or needed > machine_bytes():
         raise GameTooLargeError(
             f"{name} has about {_count(public)} public nodes with {hands:,} hands each, which take "
-            f"{_memory(needed)} to solve; this machine has {_memory(machine_bytes())}; choose a "
-            "smaller game"
+            f"{_memory(needed)} to solve; allowed are {MOST_PUBLIC:,} public nodes, and this "
+            f"machine has {_memory(machine_bytes())}; choose a smaller game"
         )
 
 

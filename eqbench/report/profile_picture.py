@@ -11,8 +11,9 @@ import struct
 import textwrap
 import zlib
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from heapq import nlargest
 from typing import Any
 
@@ -68,16 +69,16 @@ class Block:
 
 @dataclass(frozen=True, eq=False)
 class HandGrids:
-    """Information sets of a game with many hands of two cards, put together by kinds of hands.
+    """Information sets of a game with many hands, put together by kinds of hands.
 
     Attributes
     ----------
-    sets : player, label such as ``AKs:K B50`` and actions of each situation with a kind
+    sets : player, label such as ``AKs:K B50`` and actions of each situation with a kind of hands
     place : int (I,)
         Which of these each information set belongs to.
     sizes : int (I,)
         Its number of actions.
-    blocks : a grid of 13 x 13 for each situation, -1 where a player has no such hand
+    blocks : a grid of 13 x 13 for each situation, or a row, -1 where a player has no such hand
     """
 
     sets: tuple[InfosetKey, ...]
@@ -85,7 +86,7 @@ class HandGrids:
     sizes: NDArray[np.intp]
     blocks: tuple[Block, ...]
 
-    @property
+    @cached_property
     def start(self) -> NDArray[np.intp]:
         """First action of each of `sets`, and their number."""
         return np.cumsum([0, *(len(actions) for *_, actions in self.sets)])
@@ -151,35 +152,77 @@ def hand_grids(sets: Sequence[InfosetKey], wording: Wording | None) -> HandGrids
     """Grids of kinds of hands; None if no player has many hands of two cards."""
     if wording is None or not wording.grid:
         return None
-    held = [(player, label.partition(":")[0]) for player, label, _ in sets]
-    if not all(hand in wording.grid for _, hand in held):
+    held = {(player, label.partition(":")[0]) for player, label, _ in sets}
+    if not all(hand in wording.grid for _, hand in held) or _most_held(held) <= MOST_COLUMNS:
         return None
-    if max(Counter(player for player, _ in set(held)).values(), default=0) <= MOST_COLUMNS:
-        return None
-    kinds: dict[InfosetKey, int] = {}
-    grids: dict[InfosetKey, NDArray[np.intp]] = {}
-    of_set = []
-    for (player, label, actions), (_, hand) in zip(sets, held, strict=True):
-        row, column = wording.grid[hand]
-        history = label.partition(":")[2]
-        kind = player, f"{kind_of_hand(row, column)}:{history}", actions
-        of_set.append(kinds.setdefault(kind, len(kinds)))
-        grid = grids.setdefault((player, history, actions), np.full((13, 13), -1))
-        grid[row, column] = of_set[-1]
+    cells = {hand: 13 * row + column for hand, (row, column) in wording.grid.items()}
+    names = [kind_of_hand(*divmod(cell, 13)) for cell in range(13 * 13)]
+    found, grids = _by_kind(sets, cells, names)
     blocks = tuple(
         Block(
             player,
             tuple(HAND_RANKS),
             tuple(
                 (rank, actions, tuple(row))
-                for rank, row in zip(HAND_RANKS, grid.tolist(), strict=True)
+                for rank, row in zip(HAND_RANKS, grid.reshape(13, 13).tolist(), strict=True)
             ),
             wording.history(history) or history,
         )
         for (player, history, actions), grid in grids.items()
     )
+    return replace(found, blocks=blocks)
+
+
+def hand_groups(sets: Sequence[InfosetKey], wording: Wording | None) -> HandGrids | None:
+    """Situations by groups of neighboring hands, if a player has too many for a column each."""
+    held = dict.fromkeys((player, label.partition(":")[0]) for player, label, _ in sets)
+    if wording is None or _most_held(held) <= MOST_COLUMNS:
+        return None
+    hands = [*dict.fromkeys(hand for _, hand in held)]
+    least = -(-len(hands) // MOST_COLUMNS)
+    size = next((k for k in range(least, 2 * least) if len(hands) % k == 0), least)
+    named = [situation(f"{hand}:", wording).private or hand for hand in hands]
+    names, words = (_ends(each, size) for each in (hands, named))
+    found, _ = _by_kind(sets, {hand: k // size for k, hand in enumerate(hands)}, names)
+    grouped = replace(wording, private=dict(zip(names, words, strict=True)))
+    return replace(found, blocks=tuple(blocks(found.sets, grouped)))
+
+
+def _most_held(held: Iterable[tuple[int, str]]) -> int:
+    """Largest number of hands of a player."""
+    return max(Counter(player for player, _ in held).values(), default=0)
+
+
+def _ends(names: Sequence[str], size: int) -> tuple[str, ...]:
+    """Names of groups of a size by their first and last members."""
+    groups = (names[k : k + size] for k in range(0, len(names), size))
+    return tuple("–".join(dict.fromkeys([own[0], own[-1]])) for own in groups)
+
+
+def _by_kind(
+    sets: Sequence[InfosetKey], kind: Mapping[str, int], names: Sequence[str]
+) -> tuple[HandGrids, dict[InfosetKey, NDArray[np.intp]]]:
+    """Information sets by kinds of hands, and which kinds there are in each situation, or -1."""
+    situations, cells = dict[InfosetKey, int](), list[int]()
+    for player, label, actions in sets:
+        hand, _, history = label.partition(":")
+        where = situations.setdefault((player, history, actions), len(situations))
+        cells.append(where * len(names) + kind[hand])
+    cell, first, place = np.unique(cells, return_index=True, return_inverse=True)
+    order = np.argsort(first)  # as they come
+    number = np.argsort(order)
+    every, kinds, grids = (
+        [*situations],
+        list[InfosetKey](),
+        np.full((len(situations), len(names)), -1),
+    )
+    grids.flat[cell] = number
+    for where, own in zip(*np.divmod(cell[order], len(names)), strict=True):
+        player, history, actions = every[where]
+        kinds.append((player, f"{names[own]}:{history}", actions))
     sizes = np.array([len(actions) for *_, actions in sets])
-    return HandGrids(tuple(kinds), np.array(of_set), sizes, blocks)
+    found = HandGrids(tuple(kinds), number[place], sizes, ())
+    return found, dict(zip(every, grids, strict=True))
 
 
 def kind_of_hand(row: int, column: int) -> str:

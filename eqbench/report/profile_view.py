@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from heapq import nlargest
 from itertools import chain, zip_longest
 from operator import itemgetter
 from typing import Any
@@ -12,12 +11,12 @@ import numpy as np
 
 from eqbench.errors import counted
 from eqbench.model.game import Game
-from eqbench.model.inspection import infosets_as_played
+from eqbench.model.inspection import infoset_reach, infosets_as_played
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.words import Wording, key_line, place_in_words, situation
 from eqbench.report import filled, read_data
 from eqbench.report.naming import decimal, described, kind_of_match, symbol
-from eqbench.report.profile_picture import HAND_RANKS, hand_grids, most_reached
+from eqbench.report.profile_picture import HAND_RANKS, hand_grids, most_reached, sets_of
 from eqbench.report.rows import Column, Report, Row, Table, mebibytes
 from eqbench.report.tree_drawing import NEGLIGIBLE
 from eqbench.report.trials import game_title
@@ -55,9 +54,18 @@ def cell_facts(run: StoredRun, cell: CellRecord, rank: int) -> dict[str, Any]:
     }
 
 
-def play_facts(game: Game, profile: BehaviorProfile) -> dict[str, Any]:
-    """Facts on what a profile plays: every information set, and Szafron's grid for its game."""
-    tree, sets = game.tree, infosets_as_played(game, profile.probabilities)
+def play_facts(
+    game: Game,
+    profile: BehaviorProfile,
+    most: int | None = None,
+    verdicts: Sequence[dict[str, Any]] = (),
+) -> dict[str, Any]:
+    """Facts on the `most` reached information sets, or all, and Szafron's grid for its game.
+
+    Of each information set there may be `verdicts`, which go with the facts on it.
+    """
+    tree, by_set = game.tree, infosets_as_played(game, profile.probabilities, most)
+    sets = [item | (verdicts[at] if verdicts else {}) for at, item in by_set.items()]
     spec = parse_spec(game.spec)
     is_szafrons = spec.name == "kuhn" and dict(spec.options).items() >= _GRID["kuhn"].items()
     return {
@@ -88,33 +96,33 @@ def _szafron_grid(sets: Sequence[dict[str, Any]]) -> dict[str, list[list[float]]
 
 
 def profile_report(
-    facts: dict[str, Any], *, show_all: bool, wording: Wording | None = None
+    facts: dict[str, Any], played: tuple[Game, BehaviorProfile] | None, *, show_all: bool
 ) -> Report:
     """Return a cell, its candidate and what it plays, in words if the game declares any.
 
-    The most reached information sets, or all if `show_all`.
+    The grids of many hands, unless `show_all`, or the information sets that are among the facts.
     """
     found, sets = facts["candidate"], facts["information_sets"]
     title, *lines = filled("cell", facts, **_FILTERS)
     head = Table(title, lines=tuple(lines))
-    if found is None:
+    if found is None or played is None:
         return Report((head,))
+    wording = played[0].wording
     is_equilibrium = found["max_regret"] <= DEFAULT_TOLERANCE * facts["payoff_scale"]
     players = facts["players"]
     shown = found | {"means": facts.get("means")}
     figures = figures_table(players, shown, is_equilibrium=is_equilibrium, wording=wording)
     key = filter(None, [key_line(wording)])
-    hands = _hand_tables(sets, wording)
+    hands = _hand_tables(*played)
     if hands and not show_all:
         return Report((head, figures, *hands), (*key, _DATA["hands"], _DATA["all"]))
-    most = len(sets) if show_all else MOST_SETS
-    reached = sorted(nlargest(most, range(len(sets)), key=lambda at: sets[at]["reach"]))
-    by_player = grouped((sets[at] for at in reached), itemgetter("player"))
-    played = [_sets_table(player, own, wording) for player, own in by_player.items()]
+    by_player = grouped(sets, itemgetter("player"))
+    tables = [_sets_table(player, own, wording) for player, own in by_player.items()]
     grid = [_grid_table(facts["szafron"], wording)] if facts["szafron"] else []
-    more = f"These are the {most} most reached of {len(sets):,} information sets; --all prints all."
-    notes = (more,) if most < len(sets) else ()
-    return Report((head, figures, *hands, *played, *grid), (*key, _DATA["legend"], *notes))
+    most, count = len(sets), played[0].tree.n_infosets
+    more = f"These are the {most} most reached of {count:,} information sets; --all prints all."
+    notes = (more,) if most < count else ()
+    return Report((head, figures, *hands, *tables, *grid), (*key, _DATA["legend"], *notes))
 
 
 def figures_table(
@@ -194,26 +202,13 @@ def _sets_table(player: str, sets: Sequence[dict[str, Any]], wording: Wording | 
     return Table(_label(player), columns, tuple(rows))
 
 
-def _hand_tables(sets: Sequence[dict[str, Any]], wording: Wording | None) -> list[Table]:
+def _hand_tables(game: Game, profile: BehaviorProfile) -> list[Table]:
     """Grids of kinds of hands of two cards in the most reached situations, if there are many."""
-    players = list(dict.fromkeys(item["player"] for item in sets))
-    hands = hand_grids(
-        [
-            (
-                players.index(item["player"]),
-                item["label"],
-                tuple(a["action"] for a in item["actions"]),
-            )
-            for item in sets
-        ],
-        wording,
-    )
+    hands, players = hand_grids(sets_of(game), game.wording), game.tree.players
     if hands is None:
         return []
-    frequencies = [action["frequency"] for item in sets for action in item["actions"]]
-    values, reach = hands.averages(
-        np.array(frequencies), np.array([item["reach"] for item in sets])
-    )
+    frequencies = profile.probabilities
+    values, reach = hands.averages(frequencies, infoset_reach(game.tree, frequencies))
     shown, _ = most_reached(hands.blocks, reach, 0)
     columns = [Column("", identifies=True), *(Column(rank, "number") for rank in HAND_RANKS)]
     tables = []

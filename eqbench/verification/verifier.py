@@ -489,8 +489,11 @@ class Verifier:
         """
         tree = self.tree
         checked = BehaviorProfile.of(tree, profile.probabilities)
-        known = checked if profile.exact is None else profile
-        if tree.is_wide and (measured := self._in_integers(known, allowance)) is not None:
+
+        def in_integers() -> Verification | None:
+            return self._in_integers(checked if profile.exact is None else profile, allowance)
+
+        if tree.is_wide and (measured := in_integers()) is not None:
             return measured
         found = self._in_floats(checked.probabilities)
         if tree.is_wide:
@@ -498,7 +501,7 @@ class Verifier:
             return replace(found, regrets=most, resolved=False, error=max(most))
         if target is None or not found.max_regret <= target < found.max_regret + found.error:
             return found
-        return self._in_integers(known, allowance) or found
+        return in_integers() or found
 
 
 def verify(tree: GameTree, profile: BehaviorProfile, target: float | None = None) -> Verification:

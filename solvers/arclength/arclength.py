@@ -73,7 +73,7 @@ class Arclength:
 
     def supports(self, game: Game) -> bool | str:
         """True, or the reason why the regularization does not fit the game."""
-        most = max((len(actions) for actions in game.tree.infoset_actions), default=0)
+        most = int(np.diff(game.tree.action_start).max(initial=0))
         if self.regularization == "log" or most <= 2:
             return True
         return (
@@ -208,5 +208,5 @@ class ArclengthSearch:
 def bytes_needed(game: Game) -> int:
     """Memory of the derivatives by all actions, of those by the free ones, and of the factors."""
     tree = game.tree
-    free = sum(len(actions) - 1 for actions in tree.infoset_actions)
+    free = tree.n_actions - tree.n_infosets
     return 8 * ((tree.n_actions + tree.n_players) ** 2 + 4 * (free + 1) ** 2)

@@ -107,7 +107,7 @@ class GambitMethod:
             )
         # those without the option have no other form
         strategic = vars(self).get("use_strategic", True)
-        counts = strategy_counts(game.sequence_form) if strategic else [1]
+        counts = strategy_counts(game.plan_form) if strategic else [1]
         contingencies = math.prod(counts)
         if sum(counts) <= MOST_STRATEGIES and contingencies <= MOST_CONTINGENCIES:
             return True

@@ -109,7 +109,7 @@ class Logit:
 
     def supports(self, game: Game) -> bool | str:
         """True, or how many unknowns are too many."""
-        unknowns = sum(len(actions) - 1 for actions in game.tree.infoset_actions)
+        unknowns = game.tree.n_actions - game.tree.n_infosets
         if unknowns <= MOST_UNKNOWNS:
             return True
         return (

@@ -135,7 +135,7 @@ def balanced(game: Game, behavior: FloatArray, kept: NDArray[np.bool_]) -> Float
 
 def unknowns(tree: GameTree) -> int:
     """Number of log-odds."""
-    return sum(len(labels) - 1 for labels in tree.infoset_actions)
+    return tree.n_actions - tree.n_infosets
 
 
 def pinned(tree: GameTree, kept: FloatArray) -> FlatTree:

@@ -142,7 +142,7 @@ def refusal(game: Game, most: int = MOST_PRODUCTS) -> str | None:
     """Say why a game is not written out as expressions; None if it is."""
     if game.product is not None:
         return "heyoka writes out a tree, and this game goes without; leave integrator=auto"
-    largest = max(map(len, game.tree.infoset_actions), default=0)
+    largest = int(np.diff(game.tree.action_start).max(initial=0))
     products = len(game.sequence_form.arrays.weight)
     if largest <= 2 and products <= most:
         return None

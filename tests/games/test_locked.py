@@ -13,7 +13,7 @@ from helpers.command import accepted, refused
 
 import eqbench
 from eqbench import BehaviorProfile, Game
-from eqbench.errors import EqbenchError
+from eqbench.errors import EqbenchError, GameTooLargeError
 from eqbench.model.assemble import check_tree
 from eqbench.model.profile import random_profile
 
@@ -167,6 +167,13 @@ def test_profile_that_leaves_no_choice_is_refused() -> None:
 def test_too_large_game_inside_is_refused_at_once() -> None:
     with pytest.raises(EqbenchError, match="nodes"):
         eqbench.load_game("locked", game="kuhn3", profile=json.dumps(bold()), max_nodes=100)
+
+
+def test_game_inside_is_refused_by_its_size_before_anything_is_read() -> None:
+    for inside in ("leduc(ranks=52)", "kuhn(players=3,cards=1000)"):
+        for game in (inside, f"locked(game='{inside}',profile=missing.json)"):
+            with pytest.raises(GameTooLargeError, match="GiB"):
+                eqbench.load_game("locked", game=game, profile="missing.json")
 
 
 def test_command_runs_a_game_against_a_profile_in_a_file(tmp_path: Path) -> None:

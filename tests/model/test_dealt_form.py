@@ -15,6 +15,7 @@ import pytest
 
 import eqbench
 from eqbench.errors import GameFormatError, GameTooLargeError
+from eqbench.model import dealt_form
 from eqbench.model.dealt import Hands, single_cards
 from eqbench.model.dealt_form import Settlement, ShowdownRules, UnbuiltTree, promised
 from eqbench.model.facts import sizes
@@ -195,7 +196,21 @@ def test_too_many_hands_are_refused_before_any_is_made(spec: str) -> None:
         eqbench.load_game(spec)
 
 
+@pytest.mark.parametrize(
+    "spec", ["leduc(players=3,ranks=20,raises=40)", "kuhn(players=4,raises=20)"]
+)
+def test_too_many_public_nodes_are_refused_before_any_is_compiled(
+    spec: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dealt_form, "compile_dealt", pytest.fail)
+    with pytest.raises(GameTooLargeError, match="public nodes"):
+        eqbench.load_game(spec)
+
+
 def test_games_that_only_a_tree_can_have_are_no_products() -> None:
+    rules = Registry().describe_game("kuhn2")[0].rules()
+    alone = replace(rules.hands, weights=rules.hands.weights[:1])
+    assert replace(rules, hands=alone).product() is None
     for spec in ("skp", "kuhn(players=3,cards=4,reduce=billingham)"):
         assert Registry().describe_game(spec)[0].rules().product() is None
     several = Hands(("ab",), np.array([[0, 1]]), np.ones((3, 1), dtype=np.int64))

@@ -6,7 +6,9 @@ import copy
 import io
 import json
 import math
+import pickle
 import re
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -192,6 +194,26 @@ def test_python_floats_mean_the_decimals_that_they_print_as(tree: GameTree, data
     exact = profile_from_json(tree, spoiled(data, "P1", "1:", {"check": 0.9, "bet": 0.1})).exact
     assert exact is not None
     assert Fraction(1, 10) in exact
+
+
+def test_exact_frequencies_are_those_of_the_text_in_copies_too(tree: GameTree, data: dict) -> None:
+    text = json.dumps(spoiled(data, "P1", "1:", {"check": 0.9, "bet": 0.1}))
+    profile = profile_from_json(tree, parse_profile(text))
+    for again in (profile.on(tree), pickle.loads(pickle.dumps(profile)), replace(profile)):
+        assert again.exact == profile.exact
+        assert again.is_decimal
+    assert Fraction(9, 10) in profile.exact
+
+
+@pytest.mark.parametrize(
+    "share", ["1.00000000000000000001", "-1e-400", "1e-5000", '"0.5 "', '"nan"', '"1_0"', "true"]
+)
+def test_what_only_a_float_would_take_for_a_frequency_is_refused(
+    tree: GameTree, data: dict, share: str
+) -> None:
+    text = json.dumps(spoiled(data, "P1", "1:", {"check": "HERE", "bet": 0}))
+    with pytest.raises(ProfileError):
+        profile_from_json(tree, parse_profile(text.replace('"HERE"', share)))
 
 
 # -- exact mode ---------------------------------------------------------------------------

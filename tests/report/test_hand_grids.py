@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import xml.etree.ElementTree as ET
 
@@ -14,13 +15,23 @@ from eqbench.model.dealt_form import UnbuiltTree
 from eqbench.model.inspection import infoset_reach
 from eqbench.model.profile import BehaviorProfile, random_profile
 from eqbench.registry import default_registry
-from eqbench.report.profile_picture import Shown, draw_profiles, hand_grids, sets_of
+from eqbench.report.html.equilibria import MOST_ROWS
+from eqbench.report.profile_picture import (
+    Shown,
+    draw_profiles,
+    hand_grids,
+    hand_groups,
+    sets_of,
+)
+from eqbench.report.writing import report_text
+from eqbench.store.stored_run import read_run
 
 SVG = "{http://www.w3.org/2000/svg}"
 RANGES = "KK,QQ,AKs,AQo:0.5|88+,JTs"
 SPEC = f'river(board="2c3d7h9sKc",ranges="{RANGES}")'
 GAME = eqbench.load_game(SPEC)
 GRIDS = hand_grids(sets_of(GAME), GAME.wording)
+FIRST_FOUR = [(1, f"{card}:K") for card in range(1, 5)]
 
 
 def some(seed: int = 3) -> BehaviorProfile:
@@ -112,6 +123,55 @@ def test_the_terminal_and_the_page_show_the_grid(tmp_path) -> None:
     accepted("report", "run", "--format", "html", cwd=tmp_path)
     page = (tmp_path / "run" / "report.html").read_text("utf-8")
     assert '"title":"at the start"' in page.replace('": "', '":"')
+
+
+def test_groups_of_neighboring_hands_average_them_as_they_get_there() -> None:
+    game = eqbench.load_game("kuhn(players=2,cards=40)")
+    groups = hand_groups(sets_of(game), game.wording)
+    assert groups is not None
+    assert [block.columns[0] for block in groups.blocks] == ["1–4", "1–4"]
+    assert all(len(block.columns) == 10 for block in groups.blocks)
+    play = random_profile(game.tree, np.random.default_rng(5))
+    reach = infoset_reach(game.tree, play)
+    values, total = groups.averages(play, reach)
+    assert total.sum() == pytest.approx(reach.sum())
+    own = [k for k, (player, label, _) in enumerate(sets_of(game)) if (player, label) in FIRST_FOUR]
+    bets = [play[game.tree.action_start[k] + 1] for k in own]
+    at = groups.start[groups.sets.index((1, "1–4:K", ("check", "bet")))]
+    assert values[at + 1] == pytest.approx(np.average(bets, weights=reach[own]))
+
+
+def test_few_hands_are_not_grouped() -> None:
+    for spec in ("kuhn3", "leduc", "matching_pennies"):
+        game = eqbench.load_game(spec)
+        assert hand_groups(sets_of(game), game.wording) is None
+
+
+def test_page_of_a_game_without_a_tree_embeds_the_most_reached_situations(tmp_path) -> None:
+    spec, out = "leduc(players=2,ranks=14)", tmp_path / "run"
+    eqbench.run(spec, "cfr_plus", iterations=2, out=out)
+    assert eqbench.load_game(spec).product is not None
+    page = report_text("html", [read_run(out)], summarize=None)
+    (shown,) = re.findall(r'"blocks":.*?"files"', page)[:1]
+    card = json.loads("{" + shown.removesuffix(', "files"').removesuffix(',"files"') + "}")
+    sets = [at for block in card["blocks"] for *_, own in block["rows"] for at in own if at >= 0]
+    assert sorted(set(sets)) == list(range(len(card["labels"])))
+    assert len(card["start"]) == len(card["labels"]) + 1
+    assert sum(len(block["rows"]) for block in card["blocks"]) == MOST_ROWS
+    assert any(label.endswith(":") for label in card["labels"])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_cannot_be_reached_has_a_reach_of_zero(seed: int) -> None:
+    """Sums that take off what is counted twice would leave some rounding."""
+    spec = "leduc(players=3,ranks=2,suits=2,raises=1)"
+    tree = eqbench.load_game(spec).tree
+    form = default_registry().describe_game(spec)[0].rules().product()
+    rng = np.random.default_rng(seed)
+    play = random_profile(tree, rng) * (rng.random(tree.n_actions) < 0.5)
+    found = infoset_reach(UnbuiltTree.of(form, 10), play, 0)
+    assert np.array_equal(found == 0, infoset_reach(tree, play, 0) == 0)
+    assert (found == 0).any()
 
 
 @pytest.mark.parametrize(

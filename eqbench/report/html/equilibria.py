@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eqbench.errors import EqbenchError
 from eqbench.model.inspection import infoset_reach
@@ -20,7 +22,14 @@ from eqbench.model.words import key_line
 from eqbench.report.charts import ShownGame
 from eqbench.report.html.document import Played
 from eqbench.report.naming import FoundEquilibrium, described, equilibria, spread
-from eqbench.report.profile_picture import blocks, hand_grids, most_reached, sets_of
+from eqbench.report.profile_picture import (
+    Block,
+    blocks,
+    hand_grids,
+    hand_groups,
+    most_reached,
+    sets_of,
+)
 from eqbench.report.tree_drawing import NEGLIGIBLE
 from eqbench.report.trials import RunCell, began
 from eqbench.store.schema import EquilibriumRecord
@@ -28,6 +37,7 @@ from eqbench.text import grouped
 
 MOST_PROFILES = 24  # of a game
 MOST_FREQUENCIES = 40_000  # of a page, each of which takes about four bytes
+MOST_READ = 2_000_000  # of the profiles of a game of many hands
 MOST_ROWS = 60
 _MOST_LINKED = 12
 _DIGITS = 5
@@ -81,50 +91,70 @@ def _card(
     room: int,
 ) -> tuple[dict[str, Any], int]:
     """Data of the card of a game, and how many frequencies of profiles it embeds."""
-    game, profiles, left, used = shown.facts.game, list[dict[str, Any]](), [], 0
+    game, left, read, known = shown.facts.game, [], 0, dict[tuple[str, str, str], None]()
     sets = sets_of(game) if game else []
     hands = hand_grids(sets, game.wording) if game else None
-    players, reach = [*game.tree.players] if game else [], list[Any]()
+    if game and game.product and not hands:
+        hands = hand_groups(sets, game.wording)
+    players = [*game.tree.players] if game else []
+    most = MOST_READ if hands and room > 0 else room
+    plays = list[tuple[dict[str, Any], NDArray, NDArray]]()
     for item, entry, candidate in chosen:
         about = _about(item, entry, candidate)
-        is_wanted = len(profiles) < MOST_PROFILES and used < room
+        is_wanted = len(plays) < MOST_PROFILES and read < most
         shares = entry.shares(candidate) if is_wanted else {}
         if shares and not sets:
             players = list(dict.fromkeys(player for player, *_ in shares))
             by_set = grouped(shares, lambda key: key[:2])
             sets = [(players.index(p), label, _actions(own)) for (p, label), own in by_set.items()]
-        keys = [(players[p], label, action) for p, label, actions in sets for action in actions]
-        size = int(hands.start[-1]) if hands else len(keys)
-        if not shares or used + size > room or not shares.keys() <= set(keys):
+        if shares and not known:
+            keys = ((players[p], label, action) for p, label, actions in sets for action in actions)
+            known = dict.fromkeys(keys)
+        if not shares or read + len(known) > most or not shares.keys() <= known.keys():
             left.append(about)
             continue
-        used += size
-        values = np.array([shares.get(key, 0.0) for key in keys])
-        if game:
-            reach.append(infoset_reach(game.tree, values))
-        if hands:
-            values, reach[-1] = hands.averages(values, reach[-1])
-        off = np.flatnonzero(reach[-1] < NEGLIGIBLE).tolist() if game else []
-        rounded = [round(value, _DIGITS) for value in values.tolist()]
-        profiles.append(
-            about | {"off": off, "values": [int(v) if v in (0, 1) else v for v in rounded]}
-        )
-    if not profiles:
+        read += len(known)
+        values = np.array([shares.get(key, 0.0) for key in known])
+        reach = infoset_reach(game.tree, values) if game else np.ones(len(sets))
+        plays.append((about, *(hands.averages(values, reach) if hands else (values, reach))))
+    if not plays:
         return {}, 0
     grids = hands.blocks if hands else blocks(sets, game.wording if game else None)
     sets = [*hands.sets] if hands else sets
-    best = np.max(reach, axis=0) if reach else np.ones(len(sets))
-    grids, more = most_reached(grids, best, MOST_ROWS)
+    grids, more = most_reached(grids, np.max([reach for *_, reach in plays], axis=0), MOST_ROWS)
+    kept = np.arange(len(sets))
+    if hands:  # of many situations only those that are shown
+        kept = np.unique([at for block in grids for *_, own in block.rows for at in own if at >= 0])
+        grids = [_renumbered(block, {int(at): k for k, at in enumerate(kept)}) for block in grids]
+    sizes = np.array([len(actions) for *_, actions in sets])
+    is_embedded = np.repeat(np.isin(np.arange(len(sets)), kept), sizes)
+    size = int(np.count_nonzero(is_embedded))
+    fitting = max(1, room // max(1, size))
+    left = [*(about for about, *_ in plays[fitting:]), *left]
+    profiles = []
+    for about, values, reach in plays[:fitting]:
+        off = np.flatnonzero(reach[kept] < NEGLIGIBLE).tolist() if game else []
+        rounded = [round(value, _DIGITS) for value in values[is_embedded].tolist()]
+        profiles.append(
+            about | {"off": off, "values": [int(v) if v in (0, 1) else v for v in rounded]}
+        )
     return {
         **{"players": players, "profiles": profiles, "more": more},
+        **({"averaged": True} if hands else {}),
         "blocks": [vars(each) for each in grids],
-        "labels": [label for _, label, _ in sets],
-        "start": np.cumsum([0, *(len(actions) for *_, actions in sets)]).tolist(),
+        "labels": [sets[at][1] for at in kept],
+        "start": np.cumsum([0, *sizes[kept]]).tolist(),
         "key": key_line(game.wording) if game else "",
         **{"published": shown.facts.published, "tree": shown.facts.nodes},
         "files": left[:_MOST_LINKED],
         "others": len(left),
-    }, used
+    }, size * len(profiles)
+
+
+def _renumbered(block: Block, number: dict[int, int]) -> Block:
+    """A grid whose information sets have other numbers."""
+    rows = ((*head, tuple(number.get(at, -1) for at in own)) for *head, own in block.rows)
+    return replace(block, rows=tuple(rows))  # type: ignore[arg-type]
 
 
 def _actions(keys: Sequence[tuple[str, str, str]]) -> tuple[str, ...]:

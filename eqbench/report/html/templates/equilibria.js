@@ -281,7 +281,7 @@ function startPlayed(figure) {
     part.querySelector(".plays").replaceChildren(...tables);
     const differing = card.labels.filter((_, set) => other && isDifferent(card, set, own, other));
     const marks = {
-      different: `framed: played differently, at ${differing.length} of ${card.labels.length} ${ofHands(card) ? "kinds of hands" : "information sets"}`,
+      different: `framed: played differently, at ${differing.length} of ${card.labels.length} ${card.averaged ? "kinds of hands" : "information sets"}`,
       pale: "pale: where play never gets",
       incredible: "×: no belief supports it",
     };
@@ -349,6 +349,7 @@ function startPlayed(figure) {
         : [
             "A bar is divided among the actions of its row, the last in the full color; of two actions",
             "the number is how often the last is taken, which the row names. Pale: reached with a probability below 1e-6.",
+            card.averaged ? "A column of several hands averages them, each counted as often as it gets there." : "",
           ]),
       places.length > 1 ? "Framed: played differently, by more than 0.0005." : "",
       "A cross stands where no belief supports what is played, where that costs most.",
