@@ -37,8 +37,11 @@ _DIFFERS = Column(
 )
 
 
-def played_table(found: Sequence[FoundEquilibrium]) -> Table | None:
-    """Table of what a stored member of each of some equilibria of a small game plays."""
+def played_table(found: Sequence[FoundEquilibrium], most_rows: int = MOST_ROWS) -> Table | None:
+    """Table of what a stored member of each of some equilibria of a small game plays.
+
+    Of more than `most_rows` rows it has those that are reached most.
+    """
     items = [item for item in found if not item.is_near][:MOST_EQUILIBRIA]
     best = [item.ranked[0] for item in items]
     record = best[0][0].record if best else None
@@ -61,7 +64,7 @@ def played_table(found: Sequence[FoundEquilibrium]) -> Table | None:
         is_marked &= np.repeat(most >= NEGLIGIBLE, np.diff(starts))
     taken = np.split(values.max(axis=0) >= DIFFERENT, starts[1:-1])
     by_action = [_by_action(block, names, taken) for block in blocks(sets, game.wording)]
-    grids, more = most_reached(by_action, most, MOST_ROWS)
+    grids, more = most_reached(by_action, most, most_rows)
     titles = [
         ", ".join(filter(None, (item.title, spread([candidate.identity]))))
         for item, (_, candidate) in zip(items, best, strict=True)
