@@ -31,6 +31,7 @@ from eqbench.report.naming import (
     label,
     marks,
     marks_of,
+    meanings,
     payoff_ranges,
     verdict_texts,
 )
@@ -165,14 +166,15 @@ def report_on(
             table = cell_table(cells, view, with_game=False, medians=is_long)
             table = replace(table, lines=(LONG.format(len(cells)),) * is_long)
         found = equilibria_tables(title, group, always=bool(summarize))
-        words = () if found else explained(equilibria(group))
+        known = equilibria(group)
+        words = () if found else (*explained(known), *meanings(known))
         lines = (*described(group[0]), *table.lines)
         remarks = (*table.notes, *words, *cell_notes(group))
         tables.append(replace(table, title=title, notes=remarks, lines=lines))
         tables += found
         if len(games) <= MOST_PLAYED and not summarize:
             most = min(MOST_ROWS, PLAYED_LINES // len(games))
-            tables += filter(None, [played_table(equilibria(group), most)])
+            tables += filter(None, [played_table(known, most)])
     if len(games) > MOST_GAMES and not summarize:
         key, lines = CELLS["status"].key, tuple(overview(games))
         tables.insert(0, Table("All games", lines=lines, notes=key, topic=FOUND))

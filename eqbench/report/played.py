@@ -90,7 +90,7 @@ def played_table(found: Sequence[FoundEquilibrium], most_rows: int = MOST_ROWS) 
     notes = ["; ".join([_READ, *(text for mark, text in _MARKS.items() if mark in marks)])]
     notes += [_MORE.format(more)] * bool(more)
     columns = [
-        Column(title, stacked=title.replace(", ", "\n"), dispensable=k and len(titles) - k)
+        Column(title, stacked=title.replace(", ", "\n"), dispensable=k and 2 + len(titles) - k)
         for k, title in enumerate(titles)
     ]
     columns = [*_HEAD, *columns, *[_DIFFERS] * any(row.values["≠"] for row in rows)]

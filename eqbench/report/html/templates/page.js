@@ -19,7 +19,7 @@ function make(tag, attributes = {}, ...children) {
   for (const [name, value] of Object.entries(attributes))
     if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
     else if (value !== false) made.setAttribute(name, value === true ? "" : value);
-  made.append(...children.filter((child) => child !== null));
+  made.append(...children.filter((child) => (child ?? null) !== null));
   return made;
 }
 
