@@ -64,8 +64,9 @@ class ShowRequest(NameOptions):
 
 @command(ShowRequest)
 def show(request: ShowRequest) -> None:
-    from eqbench.report.profile_view import cell_facts, play_facts, profile_report
+    from eqbench.report.profile_view import cell_facts, play_facts, profile_report, stored_facts
     from eqbench.store.named import ranked
+    from eqbench.store.run_folder import missing_game
     from eqbench.store.schema import EQUILIBRIA
     from eqbench.store.stored_run import read_run, run_folder
     from eqbench.verdict import judge
@@ -87,10 +88,14 @@ def show(request: ShowRequest) -> None:
         raise UsageError(
             f"{request.other} is a second cell; two are drawn side by side, with --figure FILE"
         )
-    played = _played(request, stored, record, rank) if record.equilibria or rank else None
     facts, wording = cell_facts(stored, record, rank), None
-    if played:
-        (game, profile), found = played, record.equilibria[rank]
+    missing = missing_game(record.game_spec, [stored.path])
+    if missing and rank < len(record.equilibria):
+        facts |= stored_facts(stored, record, rank)
+        say_note(f"{missing} is not here, so reach and gaps are not known; put it next to the run")
+    elif record.equilibria or rank:
+        (game, profile) = _played(request, stored, record, rank)
+        found = record.equilibria[rank]
         facts |= play_facts(game, profile)
         wording = game.wording
         if found.claim in EQUILIBRIA:

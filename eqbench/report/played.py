@@ -6,6 +6,7 @@ information set.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, compress, islice, pairwise
@@ -24,6 +25,7 @@ from eqbench.text import printable, shortened
 
 MOST_EQUILIBRIA, MOST_ROWS = 4, 24
 _MOST_MEMBERS = 50  # of an equilibrium, the profiles of which are compared
+_STACKED = re.compile(r"(?:, |(:)(?=[^:,]*$))")  # where a heading has its second line
 _LONGEST = 40  # characters of a label
 _READ = "How often, in one found member of each, where possible a credible one"
 _MARKS = {"(": "(…) where play never gets", "!": "! no choice there", "–": "– not possible"}
@@ -90,7 +92,11 @@ def played_table(found: Sequence[FoundEquilibrium], most_rows: int = MOST_ROWS) 
     notes = ["; ".join([_READ, *(text for mark, text in _MARKS.items() if mark in marks)])]
     notes += [_MORE.format(more)] * bool(more)
     columns = [
-        Column(title, stacked=title.replace(", ", "\n"), dispensable=k and 2 + len(titles) - k)
+        Column(
+            title,
+            stacked=_STACKED.sub(r"\1\n", title, count=1),
+            dispensable=k and 2 + len(titles) - k,
+        )
         for k, title in enumerate(titles)
     ]
     columns = [*_HEAD, *columns, *[_DIFFERS] * any(row.values["≠"] for row in rows)]

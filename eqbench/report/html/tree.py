@@ -106,7 +106,7 @@ def _block(
 
 def _played(name: str, payoffs: Iterable[Any], max_regret: Any, *numbers: Any) -> dict[str, Any]:
     figures = {"payoffs": _figures(payoffs), "max_regret": _figures([max_regret])}
-    return {"title": printable(name)} | figures | played_numbers(*numbers)
+    return {"title": shortened(printable(name))} | figures | played_numbers(*numbers)
 
 
 def tree_data(game: Game, part: Excerpt) -> dict[str, Any]:
