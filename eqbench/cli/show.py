@@ -180,7 +180,7 @@ def _draw(request: ShowRequest, stored: StoredRun, file: Path) -> None:
 
 def _list_candidates(record: CellRecord, *, as_json: bool) -> None:
     """Print all candidates of a cell, the best first."""
-    from eqbench.report.naming import decimal, identity_text, marks, symbol, verdict_texts
+    from eqbench.report.naming import are_extreme, decimal, identity_text, marks, symbol, verdict_texts
     from eqbench.report.rows import Column, Report, Row, Table
     from eqbench.store.stored_run import cell_name
 
@@ -210,7 +210,8 @@ def _list_candidates(record: CellRecord, *, as_json: bool) -> None:
         figures = (rank, item.max_regret, item.payoffs, item.claim, names[rank] or None)
         texts = (verdicts[rank].get(each) for each in judged)
         rows.append(Row.of(columns, (*figures, parameters, *texts)))
-    title = f"{cell_name(record)}: {counted(len(rows), 'candidate')}"
+    extreme = ", the extreme equilibria" * are_extreme(record.equilibria)
+    title = f"{cell_name(record)}: {counted(len(rows), 'candidate')}{extreme}"
     facts = ("key", "game", "solver", "game_spec", "solver_spec", "seed", "repeat", "status")
     document = {
         "schema": "eqbench.candidates/1",

@@ -132,6 +132,13 @@ def handed_over(members: Sequence[EquilibriumRecord]) -> Sequence[EquilibriumRec
     return claimed or members[:1]
 
 
+def are_extreme(listed: Sequence[EquilibriumRecord]) -> bool:
+    """Whether a complete list has a continuum, by its extreme equilibria, which have one name."""
+    named = (item.identity for item in listed if item.claim == "complete list")
+    names = [identity["name"] for identity in named if identity]
+    return len(set(names)) < len(names)
+
+
 def payoff_ranges(members: Sequence[EquilibriumRecord]) -> list[float | str]:
     """Payoffs of some equilibria: of each player one, or from the least to the largest."""
     payoffs: list[float | str] = []
