@@ -180,7 +180,14 @@ def _draw(request: ShowRequest, stored: StoredRun, file: Path) -> None:
 
 def _list_candidates(record: CellRecord, *, as_json: bool) -> None:
     """Print all candidates of a cell, the best first."""
-    from eqbench.report.naming import are_extreme, decimal, identity_text, marks, symbol, verdict_texts
+    from eqbench.report.naming import (
+        are_extreme,
+        decimal,
+        identity_text,
+        marks,
+        symbol,
+        verdict_texts,
+    )
     from eqbench.report.rows import Column, Report, Row, Table
     from eqbench.store.stored_run import cell_name
 

@@ -320,7 +320,7 @@ class FoundEquilibrium:
         if any(entry.record.status == "ok" for entry, _ in self.cells):
             return self.words or self.title
         regret = small(self.members[0].max_regret)
-        return f"target missed, closest (max regret {regret}): {self.words or self.title}"
+        return f"not within the target, closest (max regret {regret}): {self.words or self.title}"
 
     @cached_property
     def family(self) -> str:

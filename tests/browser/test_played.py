@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from browser.test_report_page import Watched, browser  # noqa: F401
+from equilibria.test_descriptions import BEER
 from helpers.command import accepted
 from helpers.pages import CLOSING, HOSTILE
 
@@ -158,6 +160,37 @@ def test_the_first_parameter_reaches_both_ends_of_its_range(opened: Watched) -> 
 def test_the_card_fits_the_screen(opened: Watched, width: int) -> None:
     opened.page.set_viewport_size({"width": width, "height": 900})
     assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_on_a_narrow_screen_two_equilibria_stand_below_each_other(opened: Watched) -> None:
+    opened.page.set_viewport_size({"width": 390, "height": 900})
+    choose(opened.page, 1, 1)
+    one, two = opened.page.locator("#played-0 .side").evaluate_all(
+        "all => all.map((side) => side.getBoundingClientRect().toJSON())"
+    )
+    assert one["bottom"] <= two["top"]
+    assert one["left"] == two["left"]
+
+
+def test_no_text_shows_what_is_missing_as_a_program_writes_it(
+    browser: Any,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    words = ("--game", "leduc,beer.efg", "--solver", "sequence_lp,lcp,cfr", "--iterations", "20")
+    (tmp_path / "beer.efg").write_text(BEER, encoding="utf-8")
+    accepted("run", *words, "--out", "run", cwd=tmp_path)
+    page = tmp_path / "page.html"
+    page.write_text(page_text([read_run(tmp_path / "run")], place=tmp_path), encoding="utf-8")
+    opened = Watched(browser, page)
+    for game in ("leduc", "beer.efg"):
+        opened.page.locator("#solvers select").select_option(game)
+        for row in opened.page.locator("[id^=matrix]:not([hidden]) tbody tr[data-cells]").all():
+            row.click()
+        text = opened.page.evaluate("document.querySelector('main').textContent")
+        assert not re.findall(r"\b(undefined|null|NaN)\b", text)
+    assert opened.page.locator("#played-0 .absent").first.text_content() == "–"
+    opened.page.close()
+    assert opened.complaints == []
 
 
 def test_names_of_strangers_stay_text(browser: Any, run: Path, tmp_path: Path) -> None:  # noqa: F811

@@ -121,7 +121,7 @@ def latex_to_text(source: str) -> str:
         r"\textbackslash{}": "\\", r"\textasciicircum{}": "^", r"\textasciitilde{}": "~",
         r"\textbar{}": "|", r"\textless{}": "<", r"\textgreater{}": ">",
         r"\textasciigrave{}": "`", "-{}": "-", "--": "–",
-        r"$\approx$": "≈", r"$\alpha$": "α", r"$\beta$": "β", r"$\times$": "×", r"$\ldots$": "…",
+        r"$\approx$": "≈", r"$\ne$": "≠", r"$\alpha$": "α", r"$\beta$": "β", r"$\times$": "×", r"$\ldots$": "…",
         r"$\ddagger$": "‡",
     }  # fmt: skip
     pattern = "|".join(map(re.escape, names))
