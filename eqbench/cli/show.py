@@ -65,7 +65,7 @@ class ShowRequest(NameOptions):
 @command(ShowRequest)
 def show(request: ShowRequest) -> None:
     from eqbench.report.profile_view import cell_facts, play_facts, profile_report, stored_facts
-    from eqbench.store.named import ranked
+    from eqbench.store.named import profile_file, ranked
     from eqbench.store.run_folder import missing_game
     from eqbench.store.schema import EQUILIBRIA
     from eqbench.store.stored_run import read_run, run_folder
@@ -88,13 +88,16 @@ def show(request: ShowRequest) -> None:
         raise UsageError(
             f"{request.other} is a second cell; two are drawn side by side, with --figure FILE"
         )
+    has_profile = bool(record.equilibria or rank)
+    if has_profile:
+        profile_file(stored, record, rank)  # raises an error if there is none of this rank
     facts, wording = cell_facts(stored, record, rank), None
     missing = missing_game(record.game_spec, [stored.path])
-    if missing and rank < len(record.equilibria):
+    if has_profile and missing:
         facts |= stored_facts(stored, record, rank)
         say_note(f"{missing} is not here, so reach and gaps are not known; put it next to the run")
-    elif record.equilibria or rank:
-        (game, profile) = _played(request, stored, record, rank)
+    elif has_profile:
+        game, profile = _played(request, stored, record, rank)
         found = record.equilibria[rank]
         facts |= play_facts(game, profile)
         wording = game.wording

@@ -122,7 +122,7 @@ def test_what_deters_a_player_is_described_and_matters(found):
 def test_what_play_gets_to_most_is_named_first():
     builder = TreeBuilder(["A", "B"])
     root = builder.decision(None, 0, "first", ["begin with the left", "right"])
-    drawn = builder.chance((root, 0), ["often", "seldom"], [0.9, 0.1])
+    drawn = builder.chance((root, 0), [0.9, 0.1], ["often", "seldom"])
     node = builder.decision((drawn, 1), 1, "second", ["up", "down"])
     for parent in ((root, 1), (drawn, 0), (node, 0), (node, 1)):
         builder.terminal(parent, [0, 0])

@@ -121,8 +121,8 @@ def latex_to_text(source: str) -> str:
         r"\textbackslash{}": "\\", r"\textasciicircum{}": "^", r"\textasciitilde{}": "~",
         r"\textbar{}": "|", r"\textless{}": "<", r"\textgreater{}": ">",
         r"\textasciigrave{}": "`", "-{}": "-", "--": "–",
-        r"$\approx$": "≈", r"$\ne$": "≠", r"$\alpha$": "α", r"$\beta$": "β", r"$\times$": "×", r"$\ldots$": "…",
-        r"$\ddagger$": "‡",
+        r"$\approx$": "≈", r"$\alpha$": "α", r"$\beta$": "β", r"$\times$": "×", r"$\ldots$": "…",
+        r"$\ddagger$": "‡", r"$\ne$": "≠",
     }  # fmt: skip
     pattern = "|".join(map(re.escape, names))
     parts = re.split(f"({pattern})", source)

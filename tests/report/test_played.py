@@ -187,28 +187,31 @@ def test_latex_keeps_four_equilibria_and_what_differs_within_the_width_of_the_te
 
 
 def test_a_cell_of_a_copied_run_is_shown_without_the_file_of_its_game(
-    entered: tuple[Path, StoredRun], tmp_path: Path
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    copytree(entered[1].path, tmp_path / "run")
-    done = accepted("show", "run", "case_enumeration", cwd=tmp_path)
-    assert "guard" in done.out
-    shown = json.loads(accepted("show", "run", "case_enumeration", "--json", cwd=tmp_path).out)
-    with_game = json.loads(
-        accepted("show", entered[1].path, "case_enumeration", "--json", cwd=tmp_path).out
-    )
-    for without, known in zip(
-        shown["information_sets"], with_game["information_sets"], strict=True
-    ):
-        assert without["reach"] is None
-        assert known["reach"] is not None
-        assert [own["frequency"] for own in without["actions"]] == [
-            own["frequency"] for own in known["actions"]
-        ]
-    refused("show", "run", "case_enumeration:99", words="rank", cwd=tmp_path)
-    refused("show", "run", "case_enumeration", "--figure", "a.svg", words="choice", cwd=tmp_path)
-    shutil.copy(entered[0], tmp_path)
-    again = accepted("show", "run", "case_enumeration", "--json", cwd=tmp_path).out
-    assert json.loads(again)["information_sets"] == with_game["information_sets"]
+    def sets() -> list[dict[str, Any]]:
+        done = accepted("show", "run", "case_enumeration", "--json", cwd=here)
+        found: list[dict[str, Any]] = json.loads(done.out)["information_sets"]
+        return found
+
+    def shares(known: list[dict[str, Any]]) -> list[Any]:
+        return [[own["frequency"] for own in item["actions"]] for item in known]
+
+    there, here = tmp_path / "there", tmp_path / "here"
+    there.mkdir()
+    (there / "choice.efg").write_text(GAME, encoding="utf-8")
+    monkeypatch.chdir(there)
+    copytree(eqbench.run("choice.efg", "case_enumeration", out="run").path, here / "run")
+    monkeypatch.chdir(tmp_path)
+    known = sets()
+    there.rename(tmp_path / "gone")
+    assert "guard" in accepted("show", "run", "case_enumeration", cwd=here).out
+    assert all(item["reach"] is None for item in sets())
+    assert shares(sets()) == shares(known)
+    refused("show", "run", "case_enumeration:99", words="rank", cwd=here)
+    refused("show", "run", "case_enumeration", "--figure", "a.svg", words="choice", cwd=here)
+    shutil.copy(tmp_path / "gone" / "choice.efg", here)
+    assert sets() == known
 
 
 def test_files_of_games_are_found_where_a_copied_run_had_them_or_near_it(
