@@ -216,7 +216,7 @@ class _Table:
                 continue
             for text, *facts in self._statements(at, own, digits):
                 reach = self.reach_of(at, own.actions)
-                yield Clause(f"{own.player} {text}", own.player, own.actions, *facts, reach)
+                yield Clause(f"{own.player} {text}", own.player, own.actions, *facts, reach=reach)
 
     def _statements(self, at: int, own: _Subject, digits: int) -> Iterator[tuple[Any, ...]]:
         low, high = self.low[:, own.actions], self.high[:, own.actions]

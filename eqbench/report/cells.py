@@ -166,15 +166,15 @@ def report_on(
             table = cell_table(cells, view, with_game=False, medians=is_long)
             table = replace(table, lines=(LONG.format(len(cells)),) * is_long)
         found = equilibria_tables(title, group, always=bool(summarize))
-        known = equilibria(group)
-        words = () if found else (*explained(known), *meanings(known))
+        items = equilibria(group)
+        words = () if found else (*explained(items), *meanings(items))
         lines = (*described(group[0]), *table.lines)
         remarks = (*table.notes, *words, *cell_notes(group))
         tables.append(replace(table, title=title, notes=remarks, lines=lines))
         tables += found
         if len(games) <= MOST_PLAYED and not summarize:
             most = min(MOST_ROWS, PLAYED_LINES // len(games))
-            tables += filter(None, [played_table(known, most)])
+            tables += filter(None, [played_table(items, most)])
     if len(games) > MOST_GAMES and not summarize:
         key, lines = CELLS["status"].key, tuple(overview(games))
         tables.insert(0, Table("All games", lines=lines, notes=key, topic=FOUND))
