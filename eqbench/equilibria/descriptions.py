@@ -214,9 +214,11 @@ class _Table:
             if own.verbs:
                 yield from self._two(at, own, digits)
                 continue
-            for text, *facts in self._statements(at, own, digits):
+            for text, *facts, rank in self._statements(at, own, digits):
                 reach = self.reach_of(at, own.actions)
-                yield Clause(f"{own.player} {text}", own.player, own.actions, *facts, reach=reach)
+                low, high, out = facts
+                who = own.player
+                yield Clause(f"{who} {text}", who, own.actions, low, high, out, rank, reach)
 
     def _statements(self, at: int, own: _Subject, digits: int) -> Iterator[tuple[Any, ...]]:
         low, high = self.low[:, own.actions], self.high[:, own.actions]
