@@ -21,6 +21,7 @@ from eqbench.model.profile import BehaviorProfile
 from eqbench.model.rational import short_figure
 from eqbench.model.words import situation
 from eqbench.report.cells import report_on
+from eqbench.report.naming import described
 from eqbench.report.profile_picture import sets_of, share_text
 from eqbench.report.rows import Table, with_notes
 from eqbench.report.tree_drawing import draw_tree
@@ -111,7 +112,9 @@ def _measured(measured: Verification) -> Markup:
 @html_of.register
 def _record(record: FinishedCell) -> Markup:
     known = record.equilibria[0].identity if record.equilibria else None
-    name = known["name"] if isinstance(known, dict) else known and known.name
+    identity = known if isinstance(known, dict) or known is None else vars(known)
+    words = described(identity)["title"] if identity else ""
+    name = identity and (f"{words} ({identity['name']})" if words else identity["name"])
     facts: dict[str, Any] = {
         "status": record.status,
         "reason": record.reason,

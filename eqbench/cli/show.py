@@ -64,8 +64,15 @@ class ShowRequest(NameOptions):
 
 @command(ShowRequest)
 def show(request: ShowRequest) -> None:
-    from eqbench.report.profile_view import MOST_SETS, cell_facts, play_facts, profile_report
-    from eqbench.store.named import ranked
+    from eqbench.report.profile_view import (
+        MOST_SETS,
+        cell_facts,
+        play_facts,
+        profile_report,
+        stored_facts,
+    )
+    from eqbench.store.named import profile_file, ranked
+    from eqbench.store.run_folder import missing_game
     from eqbench.store.schema import EQUILIBRIA
     from eqbench.store.stored_run import read_run, run_folder
     from eqbench.verdict import judge
@@ -87,9 +94,16 @@ def show(request: ShowRequest) -> None:
         raise UsageError(
             f"{request.other} is a second cell; two are drawn side by side, with --figure FILE"
         )
-    played = _played(request, stored, record, rank) if record.equilibria or rank else None
+    has_profile, played = bool(record.equilibria or rank), None
+    if has_profile:
+        profile_file(stored, record, rank)  # raises an error if there is none of this rank
     facts = cell_facts(stored, record, rank)
-    if played:
+    missing = missing_game(record.game_spec, [stored.path])
+    if has_profile and missing:
+        facts |= stored_facts(stored, record, rank)
+        say_note(f"{missing} is not here, so reach and gaps are not known; put it next to the run")
+    elif has_profile:
+        played = _played(request, stored, record, rank)
         (game, profile), found = played, record.equilibria[rank]
         is_claimed = found.claim in EQUILIBRIA
         claimed = _claimed(game, profile, found)
@@ -173,7 +187,14 @@ def _draw(request: ShowRequest, stored: StoredRun, file: Path) -> None:
 
 def _list_candidates(record: CellRecord, *, as_json: bool) -> None:
     """Print all candidates of a cell, the best first."""
-    from eqbench.report.naming import decimal, identity_text, marks, symbol, verdict_texts
+    from eqbench.report.naming import (
+        are_extreme,
+        decimal,
+        identity_text,
+        marks,
+        symbol,
+        verdict_texts,
+    )
     from eqbench.report.rows import Column, Report, Row, Table
     from eqbench.store.stored_run import cell_name
 
@@ -203,7 +224,8 @@ def _list_candidates(record: CellRecord, *, as_json: bool) -> None:
         figures = (rank, item.max_regret, item.payoffs, item.claim, names[rank] or None)
         texts = (verdicts[rank].get(each) for each in judged)
         rows.append(Row.of(columns, (*figures, parameters, *texts)))
-    title = f"{cell_name(record)}: {counted(len(rows), 'candidate')}"
+    extreme = ", the extreme equilibria" * are_extreme(record.equilibria)
+    title = f"{cell_name(record)}: {counted(len(rows), 'candidate')}{extreme}"
     facts = ("key", "game", "solver", "game_spec", "solver_spec", "seed", "repeat", "status")
     document = {
         "schema": "eqbench.candidates/1",

@@ -68,6 +68,7 @@ class Clause:
     rules_out : bool (n,), the other clusters that clearly break it
     rank : smaller is better among clauses that rule out as many; the largest is of one on what is
         played where no member gets to
+    reach : probability with which play gets to what it is about, at most 1; 0 if it never does
     """
 
     text: str
@@ -77,12 +78,13 @@ class Clause:
     high: float | tuple[float, ...]
     rules_out: NDArray[np.bool_]
     rank: int
+    reach: float = 0.0
 
 
 def describe(
     game: Game, clusters: Sequence[Sequence[BehaviorProfile]]
 ) -> list[tuple[Clause, ...] | None]:
-    """Clauses by which each cluster of equilibria differs from all the others.
+    """Clauses by which each cluster of equilibria differs from all the others, most reached first.
 
     Parameters
     ----------
@@ -125,14 +127,15 @@ def text_of(clauses: Sequence[Clause] | None) -> str:
 def _bounds(game: Game, members: Sequence[BehaviorProfile]) -> tuple[NDArray, ...]:
     """Least and largest frequency (A,) of each action where members get to, NaN where none does.
 
-    Also whether all members get there.
+    Also the least probability (A,) with which members get there.
     """
-    tree, played = game.tree, list[FloatArray]()
-    for profile in members:
-        there = infoset_reach(tree, profile.probabilities)[tree.action_infoset] > REACHED
-        played.append(np.where(there, profile.probabilities, np.nan))
-    reached = np.logical_and.reduce(np.isfinite(played))
-    return np.fmin.reduce(played), np.fmax.reduce(played), reached
+    tree = game.tree
+    reach = [infoset_reach(tree, own.probabilities)[tree.action_infoset] for own in members]
+    played = [
+        np.where(there > REACHED, own.probabilities, np.nan)
+        for own, there in zip(members, reach, strict=True)
+    ]
+    return np.fmin.reduce(played), np.fmax.reduce(played), np.minimum.reduce(reach)
 
 
 def _subjects(game: Game) -> list[_Subject]:
@@ -194,10 +197,14 @@ def _where(i: int, game: Game) -> str:
 
 
 class _Table:
-    """Frequencies that clusters play, float64 (n, A): the least and the largest of each."""
+    """Frequencies that clusters play, float64 (n, A): the least and the largest; least reach."""
 
-    def __init__(self, low: FloatArray, high: FloatArray, reached: NDArray[np.bool_]) -> None:
-        self.low, self.high, self.reached = low, high, reached
+    def __init__(self, low: FloatArray, high: FloatArray, reach: FloatArray) -> None:
+        self.low, self.high, self.reach, self.reached = low, high, reach, reach > REACHED
+
+    def reach_of(self, at: int, actions: Sequence[int]) -> float:
+        """Probability with which a cluster gets to one of some sets, at most 1."""
+        return min(1.0, float(self.reach[at, actions].sum()))
 
     def is_telling(self, actions: Sequence[int]) -> bool:
         """Whether clusters differ in these actions, or there is only one cluster."""
@@ -210,8 +217,11 @@ class _Table:
             if own.verbs:
                 yield from self._two(at, own, digits)
                 continue
-            for text, *facts in self._statements(at, own, digits):
-                yield Clause(f"{own.player} {text}", own.player, own.actions, *facts)
+            for text, *facts, rank in self._statements(at, own, digits):
+                reach = self.reach_of(at, own.actions)
+                low, high, out = facts
+                who = own.player
+                yield Clause(f"{who} {text}", who, own.actions, low, high, out, rank, reach)
 
     def _statements(self, at: int, own: _Subject, digits: int) -> Iterator[tuple[Any, ...]]:
         low, high = self.low[:, own.actions], self.high[:, own.actions]
@@ -251,7 +261,8 @@ class _Table:
             text = f"{own.player} {one} or {other}{own.where}, {often} of the time"
             actions = tuple(own.actions[k] for k in played)
             least, most = (tuple(end.tolist()) for end in ends)
-            yield Clause(text, own.player, actions, least, most, out, _TWO)
+            reach = self.reach_of(at, own.actions[:1])
+            yield Clause(text, own.player, actions, least, most, out, _TWO, reach)
 
 
 def _apart(
@@ -270,7 +281,9 @@ def _apart(
             if not counts.max():
                 break
             best = (known[k] for k in np.flatnonzero(counts == counts.max()))
-            chosen.append(min(best, key=lambda clause: (clause.rank, len(clause.text))))
+            chosen.append(
+                min(best, key=lambda own: (own.rank, -round(own.reach, 2), len(own.text)))
+            )
             left &= ~chosen[-1].rules_out
     if left.any():
         for clause in _payoff_clauses(game, at, clusters):
@@ -279,7 +292,7 @@ def _apart(
             if (clause.rules_out & left).any():
                 chosen.append(clause)
                 left &= ~clause.rules_out
-    return None if left.any() else tuple(chosen)
+    return None if left.any() else _in_order(chosen)
 
 
 def _deterrents(game: Game, members: Sequence[BehaviorProfile], room: int) -> Iterator[Clause]:
@@ -337,7 +350,12 @@ def _alone(known: Sequence[Clause]) -> tuple[Clause, ...] | None:
         own = min(about, key=_first_of_all)
         if not chosen or len(text_of([*chosen, own])) <= LONGEST:
             chosen.append(own)
-    return tuple(chosen) or None
+    return _in_order(chosen) or None
+
+
+def _in_order(chosen: Sequence[Clause]) -> tuple[Clause, ...]:
+    """Clauses with what play gets to most first."""
+    return tuple(sorted(chosen, key=lambda clause: -round(clause.reach, 6)))
 
 
 def _first_of_all(clause: Clause) -> tuple[int, int, int]:

@@ -79,7 +79,7 @@ def overview(games: Sequence[tuple[str, Sequence[RunCell]]]) -> Iterator[str]:
             near |= any(item.solvers.values())
             is_by_all = len(names) == len(ran) > 1 and not any(item.solvers.values())
             by = f"all {len(ran)}" if is_by_all else first_of(names, MOST_NAMED)
-            texts.append(f"{item.words or item.title} ({by})")
+            texts.append(f"{item.cautious} ({by})")
         ok = sum(own.ok == len(own.entries) for own in ran)
         texts[4:] = [f"{len(texts) - 4} more"] * (len(texts) > 4)
         found = " | ".join(texts) or NOTHING

@@ -18,7 +18,6 @@ from eqbench.documents import convert
 from eqbench.errors import UsageError
 from eqbench.report import read_data
 from eqbench.report.answer import MOST_GAMES, answer, overview
-from eqbench.report.known import declared_words
 from eqbench.report.matrix import WORDS, check_table, matrix
 from eqbench.report.naming import (
     FOUND,
@@ -32,11 +31,12 @@ from eqbench.report.naming import (
     label,
     marks,
     marks_of,
+    meanings,
     payoff_ranges,
     verdict_texts,
 )
 from eqbench.report.naming import found as found_by
-from eqbench.report.played import played_table
+from eqbench.report.played import MOST_ROWS, played_table
 from eqbench.report.recall import recall_table
 from eqbench.report.rows import EXACT_ZERO, FORMATS, RUN, SOLVER, Cell, Column, Report, Row, Table
 from eqbench.report.trials import (
@@ -69,7 +69,8 @@ _BUDGETS = ("limit", "timeout", "memory")
 MOST_REASONS = 24  # of a status in a note
 # of a game, with a row each of several seeds: where people read along, and elsewhere
 FEW_CELLS, MOST_CELLS = 24, 500
-MOST_PLAYED = 30  # games of a run of which those with cards have tables of what is played
+MOST_PLAYED = 30  # games of a run that have tables of what is played
+PLAYED_LINES = 240  # of all these tables together
 LONG = (
     "medians of {:,} cells; k/n: k of n cells; eqbench report RUN --table cells has a row for "
     "each, --summary more statistics"
@@ -165,14 +166,15 @@ def report_on(
             table = cell_table(cells, view, with_game=False, medians=is_long)
             table = replace(table, lines=(LONG.format(len(cells)),) * is_long)
         found = equilibria_tables(title, group, always=bool(summarize))
-        words = () if found else explained(equilibria(group))
+        items = equilibria(group)
+        words = () if found else (*explained(items), *meanings(items))
         lines = (*described(group[0]), *table.lines)
         remarks = (*table.notes, *words, *cell_notes(group))
         tables.append(replace(table, title=title, notes=remarks, lines=lines))
         tables += found
-        few_games = len(games) <= MOST_PLAYED and not summarize
-        if few_games and (len(games) == 1 or declared_words(group[0].record.game_spec)):
-            tables += filter(None, [played_table(equilibria(group))])
+        if len(games) <= MOST_PLAYED and not summarize:
+            most = min(MOST_ROWS, PLAYED_LINES // len(games))
+            tables += filter(None, [played_table(items, most)])
     if len(games) > MOST_GAMES and not summarize:
         key, lines = CELLS["status"].key, tuple(overview(games))
         tables.insert(0, Table("All games", lines=lines, notes=key, topic=FOUND))

@@ -1,4 +1,4 @@
-"""Tables in GitHub's Markdown, and as LaTeX that needs nothing but the package booktabs."""
+"""Tables in GitHub's Markdown, and as LaTeX that needs the packages booktabs and graphicx."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from eqbench.documents import convert
 from eqbench.errors import counted
 from eqbench.report import read_data
 from eqbench.report.known import set_texts
-from eqbench.report.rows import Column, Row, Table
+from eqbench.report.rows import Cell, Column, Row, Table
 from eqbench.report.trials import (
     NEGLIGIBLE,
     RunCell,
@@ -130,6 +130,13 @@ def handed_over(members: Sequence[EquilibriumRecord]) -> Sequence[EquilibriumRec
     """Candidates that a solver calls equilibria, of several on one path; the best if none is."""
     claimed = [item for item in members if item.claim in EQUILIBRIA]
     return claimed or members[:1]
+
+
+def are_extreme(listed: Sequence[EquilibriumRecord]) -> bool:
+    """Whether a complete list has a continuum, by its extreme equilibria, which have one name."""
+    named = (item.identity for item in listed if item.claim == "complete list")
+    names = [identity["name"] for identity in named if identity]
+    return len(set(names)) < len(names)
 
 
 def payoff_ranges(members: Sequence[EquilibriumRecord]) -> list[float | str]:
@@ -308,6 +315,14 @@ class FoundEquilibrium:
         return self._known("title")
 
     @cached_property
+    def cautious(self) -> str:
+        """Its words, or its title, after what is no more than closest: no cell met the target."""
+        if any(entry.record.status == "ok" for entry, _ in self.cells):
+            return self.words or self.title
+        regret = small(self.members[0].max_regret)
+        return f"not within the target, closest (max regret {regret}): {self.words or self.title}"
+
+    @cached_property
     def family(self) -> str:
         """Name of the family of which it is a part; empty if of none."""
         return self._known("family")
@@ -423,7 +438,7 @@ def equilibria_tables(
         for column in _COLUMNS
         if any(row.values[column.title] is not None for row in rows)
     )
-    notes = explained(in_rows)
+    notes = meanings(in_rows)
     if more := len(clusters) - len(shown):
         listed = "eqbench show RUN CELL --candidates lists all that a cell found"
         notes.append(f"{counted(more, 'more cluster')}; {listed}")
@@ -431,15 +446,19 @@ def equilibria_tables(
     if unknown := [entry for entry, own in named if own and not any(own)]:
         notes.append(f"not identified: {labels(unknown, row_labels(entries))}")
     title = title if is_foreign(game.game_spec) else game.game
-    return [Table(title, columns, rows, tuple(notes), topic=FOUND)]
+    return [Table(title, columns, rows, tuple(notes), FOUND, tuple(explained(in_rows)))]
+
+
+def meanings(items: Sequence[FoundEquilibrium]) -> list[str]:
+    """What says where in their families equilibria are, a line for each symbol."""
+    return list(dict.fromkeys(item.meaning for item in items if item.meaning))
 
 
 def explained(items: Sequence[FoundEquilibrium]) -> list[str]:
-    """What is played in equilibria that were found, and what says where in them: a line each."""
+    """What is played in equilibria that were found, a line each."""
     exact = {item.name for item in items if not item.is_near}
     worded = [item for item in items if item.words and not (item.is_near and item.name in exact)]
-    notes = [f"{item.title}: {item.words}" for item in worded]
-    return [*notes, *dict.fromkeys(item.meaning for item in items if item.meaning)]
+    return [f"{item.words} ({item.title})" for item in worded]
 
 
 def _finders_row(item: FoundEquilibrium, solvers: Iterable[Trials]) -> Row:
@@ -450,7 +469,7 @@ def _finders_row(item: FoundEquilibrium, solvers: Iterable[Trials]) -> Row:
             often = f" {len(own)}/{cells}" if cells > 1 else f" ×{number}" * (number > 1)
             finders.append(trial.solver + often + ROUGH * item.solvers[trial.solver])
     values = {
-        "equilibrium": item.title,
+        "equilibrium": Cell(item.title, hint=item.words),
         "solvers": len(finders),
         "best regret": item.members[0].max_regret,
         "family": item.where or None,

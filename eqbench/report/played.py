@@ -6,6 +6,7 @@ information set.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, compress, islice, pairwise
@@ -25,6 +26,7 @@ from eqbench.text import printable, shortened
 
 MOST_EQUILIBRIA, MOST_ROWS = 4, 24
 _MOST_MEMBERS = 50  # of an equilibrium, the profiles of which are compared
+_STACKED = re.compile(r"(?:, |(:)(?=[^:,]*$))")  # where a heading has its second line
 _LONGEST = 40  # characters of a label
 _READ = "How often, in one found member of each, where possible a credible one"
 _MARKS = {"(": "(…) where play never gets", "!": "! no choice there", "–": "– not possible"}
@@ -38,8 +40,11 @@ _DIFFERS = Column(
 )
 
 
-def played_table(found: Sequence[FoundEquilibrium]) -> Table | None:
-    """Table of what a stored member of each of some equilibria of a small game plays."""
+def played_table(found: Sequence[FoundEquilibrium], most_rows: int = MOST_ROWS) -> Table | None:
+    """Table of what a stored member of each of some equilibria of a small game plays.
+
+    Of more than `most_rows` rows it has those that are reached most.
+    """
     items = [item for item in found if not item.is_near][:MOST_EQUILIBRIA]
     best = [item.ranked[0] for item in items]
     record = best[0][0].record if best else None
@@ -64,7 +69,7 @@ def played_table(found: Sequence[FoundEquilibrium]) -> Table | None:
         is_marked &= np.repeat(most >= NEGLIGIBLE, np.diff(starts))
     taken = np.split(values.max(axis=0) >= DIFFERENT, starts[1:-1])
     by_action = [_by_action(block, names, taken) for block in blocks(sets, game.wording)]
-    grids, more = most_reached(by_action, most, MOST_ROWS)
+    grids, more = most_reached(by_action, most, most_rows)
     titles = [
         ", ".join(filter(None, (item.title, spread([candidate.identity]))))
         for item, (_, candidate) in zip(items, best, strict=True)
@@ -90,7 +95,11 @@ def played_table(found: Sequence[FoundEquilibrium]) -> Table | None:
     notes = ["; ".join([_READ, *(text for mark, text in _MARKS.items() if mark in marks)])]
     notes += [_MORE.format(more)] * bool(more)
     columns = [
-        Column(title, stacked=title.replace(", ", "\n"), dispensable=k and len(titles) - k)
+        Column(
+            title,
+            stacked=_STACKED.sub(r"\1\n", title, count=1),
+            dispensable=k and 2 + len(titles) - k,
+        )
         for k, title in enumerate(titles)
     ]
     columns = [*_HEAD, *columns, *[_DIFFERS] * any(row.values["≠"] for row in rows)]

@@ -19,7 +19,7 @@ from eqbench.report.naming import decimal, described, kind_of_match, symbol
 from eqbench.report.profile_picture import HAND_RANKS, hand_grids, most_reached, sets_of
 from eqbench.report.rows import Column, Report, Row, Table, mebibytes
 from eqbench.report.tree_drawing import NEGLIGIBLE
-from eqbench.report.trials import game_title
+from eqbench.report.trials import RunCell, game_title
 from eqbench.spec import parse_spec
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import StoredRun
@@ -78,6 +78,25 @@ def play_facts(
     }
 
 
+def stored_facts(run: StoredRun, cell: CellRecord, rank: int) -> dict[str, Any]:
+    """Facts on what a stored profile plays where its game is missing: frequencies alone."""
+    shares = RunCell("", cell, run).shares(cell.equilibria[rank])
+    players = list(dict.fromkeys(player for player, *_ in shares))
+    if len(players) != len(cell.equilibria[rank].payoffs):  # one has no information set
+        players = [f"P{k}" for k, _ in enumerate(cell.equilibria[rank].payoffs, start=1)]
+    sets = [
+        {
+            **{"player": player, "label": label},
+            **dict.fromkeys(("reach", "own_reach", "counterfactual_reach")),
+            "actions": [
+                {"action": a, "frequency": shares[p, k, a], "gap": None} for p, k, a in own
+            ],
+        }
+        for (player, label), own in grouped(shares, itemgetter(0, 1)).items()
+    ]
+    return {"players": players, "information_sets": sets}
+
+
 def _szafron_grid(sets: Sequence[dict[str, Any]]) -> dict[str, list[list[float]]]:
     """Probability of bet or call by letter, card (rows) and situation (columns)."""
     aggressive = {
@@ -105,21 +124,25 @@ def profile_report(
     found, sets = facts["candidate"], facts["information_sets"]
     title, *lines = filled("cell", facts, **_FILTERS)
     head = Table(title, lines=tuple(lines))
-    if found is None or played is None:
+    if found is None:
         return Report((head,))
-    wording = played[0].wording
-    is_equilibrium = found["max_regret"] <= DEFAULT_TOLERANCE * facts["payoff_scale"]
+    wording = played[0].wording if played else None
+    scale = facts["payoff_scale"]  # not known of a game that is missing
+    allowed = facts["cell"]["tolerance"] or 0 if scale is None else DEFAULT_TOLERANCE * scale
+    is_equilibrium = found["max_regret"] <= allowed
     players = facts["players"]
     shown = found | {"means": facts.get("means")}
     figures = figures_table(players, shown, is_equilibrium=is_equilibrium, wording=wording)
     key = filter(None, [key_line(wording)])
-    hands = _hand_tables(*played)
+    hands = _hand_tables(*played) if played else []
     if hands and not show_all:
         return Report((head, figures, *hands), (*key, _DATA["hands"], _DATA["all"]))
+    count = played[0].tree.n_infosets if played else len(sets)
+    sets = sets if show_all else sets[:MOST_SETS]
     by_player = grouped(sets, itemgetter("player"))
     tables = [_sets_table(player, own, wording) for player, own in by_player.items()]
     grid = [_grid_table(facts["szafron"], wording)] if facts["szafron"] else []
-    most, count = len(sets), played[0].tree.n_infosets
+    most = len(sets)
     more = f"These are the {most} most reached of {count:,} information sets; --all prints all."
     notes = (more,) if most < count else ()
     return Report((head, figures, *hands, *tables, *grid), (*key, _DATA["legend"], *notes))
@@ -188,9 +211,9 @@ def _sets_table(player: str, sets: Sequence[dict[str, Any]], wording: Wording | 
     titles, rows = [*_DATA["sets"]][: 4 + 3 * abreast], []
     for item in sets:
         label = _label(situation(item["label"], wording).short or "only set" * (len(sets) == 1))
-        reach = _number(item["reach"])
+        reach, own = _number(item["reach"]), _number(item["own_reach"])
         loss = _number(item["loss"]) if item.get("refuted") else ""
-        head = [label, "unreached" if reach == "0" else reach, _number(item["own_reach"]), loss]
+        head = [label, "unreached" if reach == "0" else reach, own, loss]
         for first in range(0, len(item["actions"]), abreast):
             values = [""] * len(head) if first else [*head]
             for action in item["actions"][first : first + abreast]:
@@ -261,8 +284,10 @@ def _label(text: str) -> str:
     return shortened(printable(text)) or '""'
 
 
-def _number(value: float, whole: tuple[int, ...] = (0, 1)) -> str:
-    """A number with five decimals, or by its size where these would hide it."""
+def _number(value: float | None, whole: tuple[int, ...] = (0, 1)) -> str:
+    """A number with five decimals, or by its size where these would hide it; empty if unknown."""
+    if value is None:
+        return ""
     if value in whole:
         return str(int(value))
     return small(value) if value < 1e-4 else f"{value:.5f}"

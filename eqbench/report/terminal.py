@@ -83,10 +83,13 @@ def _fitting(table: Table, width: int) -> tuple[Table, Block]:
     """The widest form that fits, in one line per row, and the table as it is shown.
 
     Columns are left out one rank after the other; a number is never cut off. If `brief` is 1
-    verdicts are their counts, if 2 headings have two lines too, if 3 one equilibrium is named.
+    verdicts are their counts, if 2 headings have two lines too, if 3 one equilibrium is named,
+    which is tried before a verdict is left out last.
     """
     last = max(column.dispensable for column in table.columns)
     forms = [(rank, brief) for rank in range(last + 1) for brief in range(3)]
+    if last and any(c.kind == "verdict" and c.dispensable == last for c in table.columns):
+        forms.insert(-3, (last - 1, 3))
     for rank, brief in [*forms, (last, 3)]:
         shown = table.without(rank)
         if grid := _grid(shown, width, brief):

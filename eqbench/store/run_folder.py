@@ -154,7 +154,7 @@ def placed_spec(spec: str, runs: Iterable[Path]) -> str:
     if not spec.lower().endswith(GAME_FILES) or Path(spec).is_file():
         return spec
     for folder in (run.absolute() for run in runs):
-        files = [parent / spec for parent in folder.parents]
+        files = [parent / each for parent in folder.parents for each in (spec, Path(spec).name)]
         with suppress(UsageError, OSError, ValueError, TypeError, AttributeError):
             plan = tomllib.loads(read_file(folder / EXPERIMENT).decode())
             texts = [
@@ -165,6 +165,13 @@ def placed_spec(spec: str, runs: Iterable[Path]) -> str:
         if known := [str(file) for file in files if file.is_file()]:
             return f'"{known[0]}"' if "," in known[0] else known[0]
     return spec
+
+
+def missing_game(spec: str, runs: Iterable[Path]) -> str:
+    """Name of the file of a game that is not where `placed_spec` looks; empty of any other game."""
+    placed = placed_spec(spec, runs)
+    is_file = placed.lower().endswith(GAME_FILES)
+    return Path(spec).name if is_file and not Path(placed).is_file() else ""
 
 
 class _Keyed(TypedDict):

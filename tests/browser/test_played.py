@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -158,6 +159,32 @@ def test_the_first_parameter_reaches_both_ends_of_its_range(opened: Watched) -> 
 def test_the_card_fits_the_screen(opened: Watched, width: int) -> None:
     opened.page.set_viewport_size({"width": width, "height": 900})
     assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_on_a_narrow_screen_two_equilibria_stand_below_each_other(opened: Watched) -> None:
+    opened.page.set_viewport_size({"width": 390, "height": 900})
+    choose(opened.page, 1, 1)
+    one, two = opened.page.locator("#played-0 .side").evaluate_all(
+        "all => all.map((side) => side.getBoundingClientRect().toJSON())"
+    )
+    assert one["bottom"] <= two["top"]
+    assert one["left"] == two["left"]
+
+
+def test_no_text_shows_what_is_missing_as_a_program_writes_it(
+    browser: Any,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    accepted("run", "--game", "leduc", "--solver", "sequence_lp", "--out", "run", cwd=tmp_path)
+    page = tmp_path / "page.html"
+    page.write_text(page_text([read_run(tmp_path / "run")], place=tmp_path), encoding="utf-8")
+    opened = Watched(browser, page)
+    opened.page.locator("#matrix-0 tbody tr[data-cells]").click()
+    text = opened.page.evaluate("document.querySelector('main').textContent")
+    assert not re.findall(r"undefined|null|NaN", text)
+    assert opened.page.locator("#played-0 .absent").first.text_content() == "–"
+    opened.page.close()
+    assert opened.complaints == []
 
 
 def test_names_of_strangers_stay_text(browser: Any, run: Path, tmp_path: Path) -> None:  # noqa: F811

@@ -119,6 +119,23 @@ def test_what_deters_a_player_is_described_and_matters(found):
         assert changed.regrets[1] <= 1e-9, "it is not reached"
 
 
+def test_what_play_gets_to_most_is_named_first():
+    builder = TreeBuilder(["A", "B"])
+    root = builder.decision(None, 0, "first", ["begin with the left", "right"])
+    drawn = builder.chance((root, 0), [0.9, 0.1], ["often", "seldom"])
+    node = builder.decision((drawn, 1), 1, "second", ["up", "down"])
+    for parent in ((root, 1), (drawn, 0), (node, 0), (node, 1)):
+        builder.terminal(parent, [0, 0])
+    game = replace(eqbench.load_game("matching_pennies"), tree=builder.tree())
+    one, *others = (
+        [BehaviorProfile.of(game, np.array(own, dtype=float))]
+        for own in ([1, 0, 1, 0], [0, 1, 1, 0], [1, 0, 0, 1])
+    )
+    assert text_of(describe(game, [one, *others])[0]) == (
+        "A always plays begin with the left; B always plays up"
+    )
+
+
 def test_nothing_off_the_path_is_named_where_it_deters_no_player(found):
     for spec in ("battle_of_sexes", "kuhn2"):  # in which play gets everywhere, or nothing is gained
         game, clusters = found[spec]

@@ -122,7 +122,7 @@ def latex_to_text(source: str) -> str:
         r"\textbar{}": "|", r"\textless{}": "<", r"\textgreater{}": ">",
         r"\textasciigrave{}": "`", "-{}": "-", "--": "–",
         r"$\approx$": "≈", r"$\alpha$": "α", r"$\beta$": "β", r"$\times$": "×", r"$\ldots$": "…",
-        r"$\ddagger$": "‡",
+        r"$\ddagger$": "‡", r"$\ne$": "≠",
     }  # fmt: skip
     pattern = "|".join(map(re.escape, names))
     parts = re.split(f"({pattern})", source)

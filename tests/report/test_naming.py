@@ -350,7 +350,7 @@ def test_no_title_shows_the_label_of_a_hidden_move() -> None:
 def test_a_known_set_that_all_found_is_in_words_below_the_cells(tmp_path: Path) -> None:
     record = identified(cell("01"), on(C0) | {"title": "player 3 bluffs with Q only"})
     (table,) = report(tmp_path / "run", record).tables
-    assert f"{C0}: player 3 bluffs with Q only" in table.notes
+    assert f"player 3 bluffs with Q only ({C0})" in table.notes
 
 
 def test_titles_of_game_files_are_printable_and_bounded(tmp_path: Path) -> None:

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from shutil import copytree
 from typing import Any
 
 import pytest
+from helpers.command import accepted, refused
+from helpers.pages import check_latex
 from helpers.runs import cell, identified, identity
 
 import eqbench
 from eqbench.errors import UsageError
 from eqbench.model.tree_files import content_hash
 from eqbench.report.cells import report_on
+from eqbench.report.formats import latex
 from eqbench.report.known import small_game
 from eqbench.report.naming import equilibria
 from eqbench.report.played import played_table
-from eqbench.report.rows import Table
+from eqbench.report.rows import Report, Table
 from eqbench.report.trials import RunCell
 from eqbench.store.stored_run import StoredRun, read_run
 from eqbench.text import printable
@@ -155,6 +159,59 @@ def test_who_has_no_choice_is_marked_in_the_row_of_those_who_have(tmp_path: Path
         True,
     ]
     assert len({label.rpartition(":")[0] for label in rows}) == len(rows), "one row each"
+
+
+def test_games_without_cards_have_their_tables_in_a_bounded_number_of_lines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    games = ["battle_of_sexes", "matching_pennies", "shapley", "kuhn2"]
+    run = eqbench.run(games, "lcp", out=tmp_path / "run").stored
+    assert [table.title for table in tables(run)] == games
+    monkeypatch.setattr("eqbench.report.cells.PLAYED_LINES", 4)
+    bounded = tables(run)
+    assert all(sum(row.label != "with" for row in own.rows) == 1 for own in bounded)
+    assert all(any("more rows" in note for note in own.notes) for own in bounded)
+    monkeypatch.setattr("eqbench.report.cells.MOST_PLAYED", 3)
+    assert tables(run) == []
+
+
+def test_latex_keeps_four_equilibria_and_what_differs_within_the_width_of_the_text(
+    tmp_path: Path,
+) -> None:
+    members = [(f"cluster:{k}", {BET: 0.2 * k}, None) for k in range(1, 5)]
+    text = latex(Report((kuhn(tmp_path, *members),)))
+    ((_, head, *rows),) = check_latex(text)
+    assert head == ["player", "situation", "1", "2", "3", "4", r"$\ne$"]
+    assert any(row[-1] == r"$\ne$" for row in rows)
+    assert r"\linewidth\else\width" in text
+
+
+def test_a_cell_of_a_copied_run_is_shown_without_the_file_of_its_game(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def sets() -> list[dict[str, Any]]:
+        done = accepted("show", "run", "case_enumeration", "--json", cwd=here)
+        found: list[dict[str, Any]] = json.loads(done.out)["information_sets"]
+        return found
+
+    def shares(known: list[dict[str, Any]]) -> list[Any]:
+        return [[own["frequency"] for own in item["actions"]] for item in known]
+
+    there, here = tmp_path / "there", tmp_path / "here"
+    there.mkdir()
+    (there / "choice.efg").write_text(GAME, encoding="utf-8")
+    monkeypatch.chdir(there)
+    copytree(eqbench.run("choice.efg", "case_enumeration", out="run").path, here / "run")
+    monkeypatch.chdir(tmp_path)
+    known = sets()
+    there.rename(tmp_path / "gone")
+    assert "guard" in accepted("show", "run", "case_enumeration", cwd=here).out
+    assert all(item["reach"] is None for item in sets())
+    assert shares(sets()) == shares(known)
+    refused("show", "run", "case_enumeration:99", words="rank", cwd=here)
+    refused("show", "run", "case_enumeration", "--figure", "a.svg", words="choice", cwd=here)
+    shutil.copy(tmp_path / "gone" / "choice.efg", here)
+    assert sets() == known
 
 
 def test_files_of_games_are_found_where_a_copied_run_had_them_or_near_it(

@@ -145,25 +145,18 @@ def judged(exact: str | None = "5/2", **fields: object) -> EquilibriumRecord:
     return replace(item, claim="equilibrium", credible=known | {"exact": exact} | fields)
 
 
-def test_credible_is_a_count_where_space_is_short_and_stays_longer_than_nash_conv() -> None:
+def test_credible_is_a_count_where_space_is_short_and_stays_at_all_widths() -> None:
     row = cell("ncp", equilibria=[judged()], iterations=1000)
     shown = {width: printed(row, width=width) for width in range(40, 160, 2)}
     assert "worst 5/2" in shown[150]
     for width in (130, 110, 90, 70):
         assert "43/48 " in shown[width]
         assert "worst" not in shown[width]
-    without = shown[max(width for width, text in shown.items() if "43/48" not in text)]
-    missing = without.partition("not shown at this width: ")[2].partition("max regret:")[0]
-    assert "credible" in missing
-    assert "NashConv" in missing
-    longest = shown[
-        max(
-            width
-            for width, text in shown.items()
-            if "NashConv" not in text.partition("not shown")[0]
-        )
-    ]
-    assert "43/48" in longest
+    assert all("43/48" in text for text in shown.values())
+    names = ("szafron:c11=0", "szafron:0<c11<1/2", "szafron:c11=1/2")
+    items = [identified(row, identity(name)).equilibria[0] for name in names]
+    several = replace(row, equilibria=[replace(judged(), identity=i.identity) for i in items])
+    assert "43/48" in printed(several, cell("pcfr_plus_alternating"), width=100)
 
 
 @pytest.mark.parametrize(

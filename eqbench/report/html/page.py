@@ -26,6 +26,7 @@ from eqbench.report.html import document as html
 from eqbench.report.html.equilibria import played
 from eqbench.report.html.tree import trees
 from eqbench.report.naming import (
+    FOUND,
     LOOSE,
     NEAR,
     ROUGH,
@@ -40,7 +41,7 @@ from eqbench.report.naming import (
 )
 from eqbench.report.profile_view import identity_lines
 from eqbench.report.recall import TOPIC, recall_rows
-from eqbench.report.rows import SOLVER, TONES, Cell, Column, Report, address_of, mebibytes
+from eqbench.report.rows import SOLVER, TONES, Cell, Column, Report, Table, address_of, mebibytes
 from eqbench.report.trials import (
     AT_START,
     REGRETS,
@@ -190,16 +191,9 @@ def overview(games: Sequence[charts.ShownGame]) -> html.Table:
 
 def _briefly(found: Sequence[FoundEquilibrium]) -> Cell:
     """Equilibria that were found in a game, each after its sign, with what is no more than best."""
-    texts = [f"{sign} {_cautious(item)}" for sign, item in zip(_SIGNS, found, strict=False)]
+    texts = [f"{sign} {item.cautious}" for sign, item in zip(_SIGNS, found, strict=False)]
     texts += [f"{_MORE} {len(found) - len(_SIGNS)} more"] * (len(found) > len(_SIGNS))
     return Cell("  ".join(texts) or NOTHING, kind="brief")
-
-
-def _cautious(item: FoundEquilibrium) -> str:
-    if any(entry.record.status == "ok" for entry, _ in item.cells):
-        return item.words or item.title
-    regret = small(item.members[0].max_regret)
-    return f"not within the target, only the best (max regret {regret}): {item.words or item.title}"
 
 
 def _signed(status: Cell, solver: str, found: Sequence[FoundEquilibrium]) -> Cell:
@@ -359,10 +353,23 @@ def _tables(report: Report, name: str, most: int) -> list[html.Table]:
     """The tables of equilibria of a report, or its summaries, each for its game; of the first."""
     games = accumulate(int(not table.topic) for table in report.tables)  # first is its summary
     return [
-        html.page_table(table, f"{name}-{game}", game=str(game - 1))
+        html.page_table(_worded(table), f"{name}-{game}", game=str(game - 1))
         for game, table in zip(games, report.tables, strict=True)
         if table.topic != TOPIC and bool(table.topic) == (name == "found") and game <= most
     ]
+
+
+def _worded(table: Table) -> Table:
+    """A table of equilibria that names each by its words, with its name after them."""
+    if table.topic != FOUND:
+        return table
+    rows = [
+        replace(row, values={**row.values, "equilibrium": f"{cell.hint} ({cell.text})"})
+        if (cell := row.values["equilibrium"]).hint
+        else row
+        for row in table.rows
+    ]
+    return replace(table, rows=tuple(rows), lines=())
 
 
 def _sources(games: Sequence[charts.ShownGame]) -> list[html.FactList]:

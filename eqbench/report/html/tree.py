@@ -82,7 +82,9 @@ def trees(games: Sequence[ShownGame]) -> Iterator[ClickedTree]:
         for about, profile in islice(best_profiles(shown), MOST_PROFILES):
             if _fits(game.tree, room):
                 play = Play.of(game.tree, profile, unplayed=0)
-                name = ", ".join(filter(None, (about["solver"], about["name"], about["where"])))
+                title, own = about["title"], about["name"]
+                words = f"{shortened(title)} ({own})" if title else own
+                name = ", ".join(filter(None, (words, about["where"], f"by {about['solver']}")))
                 figures = about["payoffs"], about["max_regret"]
                 profiles.append(_played(name, *figures, play, part))
                 room -= game.tree.n_nodes * (game.tree.n_players + 2)
@@ -104,7 +106,7 @@ def _block(
 
 def _played(name: str, payoffs: Iterable[Any], max_regret: Any, *numbers: Any) -> dict[str, Any]:
     figures = {"payoffs": _figures(payoffs), "max_regret": _figures([max_regret])}
-    return {"title": _text(name)} | figures | played_numbers(*numbers)
+    return {"title": shortened(printable(name))} | figures | played_numbers(*numbers)
 
 
 def tree_data(game: Game, part: Excerpt) -> dict[str, Any]:

@@ -139,7 +139,7 @@ function kindOf(block, row, column) {
 }
 
 function cellOf(card, block, where, actions, set, own, other, kind) {
-  if (set < 0) return make("td", kind ? { class: "absent" } : {}, kind);
+  if (set < 0) return make("td", { class: "absent" }, kind ?? "–");
   const values = own.values.slice(card.start[set], card.start[set + 1]);
   const named = actions.map((action, k) => [action, share(values[k])]).filter(([, text]) => text !== "0");
   const words = named.map(([action, text]) => (text === "1" ? action : `${action} ${text}`)).join(", ");

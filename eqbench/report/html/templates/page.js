@@ -19,7 +19,7 @@ function make(tag, attributes = {}, ...children) {
   for (const [name, value] of Object.entries(attributes))
     if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
     else if (value !== false) made.setAttribute(name, value === true ? "" : value);
-  made.append(...children.filter((child) => child !== null));
+  made.append(...children.filter((child) => (child ?? null) !== null));
   return made;
 }
 
@@ -572,13 +572,15 @@ function candidate(cell, item, rank) {
     ["profile", item.claim],
     ["refuted", item.refuted ?? ""],
   ].filter(([, text]) => text !== "");
+  const alike = cell.equilibria.filter(({ identity }) => identity && identity.name === item.identity?.name);
+  const what = item.claim === "complete list" && alike.length > 1 ? "extreme equilibrium" : "candidate";
   const lines = facts.map(([name, text]) =>
     make("div", {}, make("dt", {}, name ?? ""), make("dd", {}, text)),
   );
   return make(
     "div",
     { class: "candidate" },
-    make("h4", {}, `candidate ${rank}`, fileLink(cell, item.profile, "profile"), playedLink(cell, item)),
+    make("h4", {}, `${what} ${rank}`, fileLink(cell, item.profile, "profile"), playedLink(cell, item)),
     make("dl", {}, ...lines),
   );
 }
