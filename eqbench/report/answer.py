@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 
-from eqbench.errors import SpecError, counted, first_of
+from eqbench.errors import counted, first_of
 from eqbench.report.naming import (
     ROUGH,
     ROUGHLY,
     FoundEquilibrium,
     equilibria,
-    found,
     is_cluster,
     is_imperfect,
     places,
@@ -28,7 +26,6 @@ from eqbench.report.trials import (
     standings,
     trials,
 )
-from eqbench.spec import parse_spec
 from eqbench.store.schema import CellRecord
 from eqbench.text import printable, seconds, shortened, small
 from eqbench.verification import BY_PRODUCTS
@@ -37,12 +34,6 @@ MOST_GAMES, MOST_RANKED = 5, 10  # games that have a sentence each; solvers with
 MOST_NAMED = 6  # solvers of an equilibrium
 MOST_LINES = 40  # of an overview of games
 NOTHING = "no equilibrium was identified"
-# Solvers that set out on the same branch, and the regrets by which payoffs of ends may differ.
-TRACERS = (
-    {"name": "logit", "form": "agent", "prior": "uniform"},
-    {"name": "gambit_logit_path", "use_strategic": False},
-)
-FAR = 1000.0
 
 
 def answer(entries: Sequence[RunCell], planned: int = 0) -> tuple[str, ...]:
@@ -171,14 +162,7 @@ def _found(games: Sequence[Sequence[RunCell]], *, briefly: bool) -> str:
     missed = [*_missed(games)]
     if parts and not briefly and not missed:
         missed += _whole([entry.record for entry in games[0]])
-    sentences = [found, *meanings, *_of_all(games), *missed, *_incredible(games)]
-    if apart := list(filter(None, map(_apart, games))):
-        where = f" on {counted(len(apart), 'game')}" if len(games) > 1 else f" ({apart[0]})"
-        sentences.append(
-            f"logit and gambit_logit_path end at different equilibria{where}: at least one left "
-            "the principal branch, unless it forks."
-        )
-    return " ".join(sentences)
+    return " ".join([found, *meanings, *_of_all(games), *missed, *_incredible(games)])
 
 
 def _of_all(games: Sequence[Sequence[RunCell]]) -> Iterator[str]:
@@ -275,27 +259,6 @@ def _ended(games: Sequence[Sequence[RunCell]], how: str, *, broken: bool = False
             words = texts[how].replace("this game", where)
             parts.append(f"{names} ({words})" if how == "ended" else f"{words}: {names}")
     return parts
-
-
-def _apart(game: Sequence[RunCell]) -> str:
-    """Equilibria at which `logit` and Gambit's tracer of the same branch end; empty if one."""
-    ends = []
-    for options in TRACERS:
-        cells = []
-        for record in (entry.record for entry in game):
-            with suppress(SpecError):  # a stored record may have what is no spec
-                spec = parse_spec(record.solver_spec or "")
-                if options.items() <= {"name": spec.name, **dict(spec.options)}.items():
-                    cells.append(record)
-        reached = [(record, *item) for record in cells for item in found(record).items()]
-        if not reached:
-            return ""
-        ends.append(reached[0])
-    (record, name, one), (_, other_name, other) = ends
-    # the end of a path without polish is off by about its regret
-    off = (record.tolerance or 0.0) + FAR * (one[0].max_regret + other[0].max_regret)
-    gap = max(abs(a - b) for a, b in zip(one[0].payoffs, other[0].payoffs, strict=True))
-    return f"{name} and {other_name}" if name != other_name and gap > off else ""
 
 
 def _finders(item: FoundEquilibrium) -> str:

@@ -111,10 +111,9 @@ def profile_report(
     reached = sorted(nlargest(most, range(len(sets)), key=lambda at: sets[at]["reach"]))
     by_player = grouped((sets[at] for at in reached), itemgetter("player"))
     played = [_sets_table(player, own, wording) for player, own in by_player.items()]
-    grid = [_grid_table(facts["szafron"], wording)] if facts["szafron"] else []
     more = f"These are the {most} most reached of {len(sets):,} information sets; --all prints all."
     notes = (more,) if most < len(sets) else ()
-    return Report((head, figures, *hands, *played, *grid), (*key, _DATA["legend"], *notes))
+    return Report((head, figures, *hands, *played), (*key, _DATA["legend"], *notes))
 
 
 def figures_table(
@@ -243,22 +242,6 @@ def _hand_tables(sets: Sequence[dict[str, Any]], wording: Wording | None) -> lis
             )
         )
     return tables
-
-
-def _grid_table(grid: dict[str, list[list[float]]], wording: Wording | None) -> Table:
-    """Szafron's letters, a row for each situation."""
-    columns = [Column("", identifies=True), Column("player"), Column("after")]
-    cards = [situation(f"{card}:", wording).private for card in _GRID["cards"]]
-    titles = (f"j = {k} {card}".rstrip() for k, card in zip(_GRID["cards"], cards, strict=True))
-    columns += [Column(title, "number") for title in titles]
-    rows = []
-    for letter, own in _GRID["letters"].items():
-        for k, history in enumerate(own["situations"]):
-            shares = (_number(by_situation[k]) for by_situation in grid[letter])
-            words = situation(f"1:{history}", wording).moves or history
-            values = (f"{letter}_j{k + 1}", own["player"], _label(words), *shares)
-            rows.append(Row.of(columns, values))
-    return Table(_GRID["title"], tuple(columns), tuple(rows))
 
 
 def _label(text: str) -> str:

@@ -28,7 +28,7 @@ from eqbench.text import grouped, printable
 
 VEGA_LITE = "6.4"
 ChartName = Literal[
-    "answer", "regret", "payoffs", "targets", "performance", "pairs", "memory", "times", "recall"
+    "answer", "regret", "payoffs", "targets", "performance", "pairs", "times", "recall"
 ]
 CHARTS: tuple[ChartName, ...] = get_args(ChartName)
 _WIDTH = 620

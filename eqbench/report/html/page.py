@@ -58,9 +58,9 @@ from eqbench.report.trials import (
     trials,
 )
 from eqbench.store.run_folder import EXPERIMENT, LINES
-from eqbench.store.schema import EquilibriumRecord, trial_of
+from eqbench.store.schema import EquilibriumRecord
 from eqbench.store.stored_run import StoredRun, cell_name
-from eqbench.text import grouped, printable, seconds, small
+from eqbench.text import printable, seconds, small
 
 TEXTS = read_data("html/texts")
 _MOST_EQUILIBRIA = 8  # columns of a matrix
@@ -125,7 +125,7 @@ def report_page(
             *(html.page_table(each, TOPIC) for each in report.tables if each.topic == TOPIC),
         ],
         "Solvers compared": [drawn(data, "targets", "performance", "recall", "pairs")],
-        "Cost": [html.Tabs(drawn(data, "times", "memory"))],
+        "Cost": drawn(data, "times"),
         "What was run": [block for run in runs for block in about(run)],
     }
     values = _data(runs, shown, charts.shown_games(first, facts), place)
@@ -478,10 +478,7 @@ def _folder(run: StoredRun, place: Path | None) -> str | None:
 
 
 def index_page(runs: Mapping[str, StoredRun], *, board: str = "") -> str:
-    """Page about runs by the links to their pages, with a scatter of any two, or two solvers.
-
-    It also links to the page of a leaderboard, if there is one.
-    """
+    """Page about runs by the links to their pages, and to that of a leaderboard, if any."""
     rows = []
     for link, run in runs.items():
         entries = entries_of([run])
@@ -500,24 +497,9 @@ def index_page(runs: Mapping[str, StoredRun], *, board: str = "") -> str:
         row += [Cell(f"{size / 1e6:.1f} MB", size, link=link.removesuffix("report.html") + LINES)]
         rows.append(row)
     table = html.Table("index", _INDEX, rows, TEXTS["index"], wrapped=True)
-    parts: dict[str, Sequence[html.Block]] = {"Runs": [table]}
-    entries = entries_of(list(runs.values()))
-
-    def alike(entry: RunCell) -> tuple[str, ...]:
-        own = entry.record
-        return own.game_identity, own.solver_spec, trial_of(own)
-
-    same = grouped(entries, alike)
-    of_runs: list[charts.Trial] = [
-        (f"{own[0].record.solver} {trial}".strip(), {f"all of {e.run}": e for e in own})
-        for (*_, trial), own in same.items()
-        if len(own) > 1
-    ]
-    of_solvers = charts.solver_trials(charts.shown_games(entries))
-    parts["Two runs or solvers compared"], data = scatter([*of_runs, *of_solvers])
     link = Markup('<a href="{}">The leaderboard of the challenge</a>')
     lead = [link.format(address_of(board))] if board else []
-    return html.document(counted(len(runs), "run"), parts, lead=lead, data=data)
+    return html.document(counted(len(runs), "run"), {"Runs": [table]}, lead=lead)
 
 
 def scatter(trials: Sequence[charts.Trial]) -> tuple[list[html.ChartBlock], dict[str, Any]]:
