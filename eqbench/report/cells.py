@@ -41,7 +41,6 @@ from eqbench.report.recall import recall_table
 from eqbench.report.rows import EXACT_ZERO, FORMATS, RUN, SOLVER, Cell, Column, Report, Row, Table
 from eqbench.report.trials import (
     AT_START,
-    INTERVAL,
     STATUSES,
     TRIAL,
     RunCell,
@@ -77,7 +76,7 @@ LONG = (
 SORTS = ("status", "regret", "time", "solver", "given")
 COLUMNS = read_data("columns")
 CELLS = convert(COLUMNS["cells"], dict[str, Column])
-SUMMARY = convert(COLUMNS["summary"], tuple[Column, ...])
+SUMMARY = convert(COLUMNS["summary"], dict[str, Column])
 _NAMES = tuple(sorted(CELLS))
 LEAST_CELLS = 4  # that have quartiles in a table
 VIRTUAL_BEST = "virtual best"
@@ -352,32 +351,33 @@ def _remarks(entry: RunCell) -> Iterator[tuple[str, str]]:
 def summary(entries: Sequence[RunCell], view: View = DEFAULT) -> Table:
     """Table of a game with one row for each solver, and one for the best of them in each trial."""
     ran = began(entries)
-    solvers, best = trials(ran, view.sort), virtual_best(ran)
+    best = virtual_best(ran)
     rows = []
-    for own in solvers:
-        first, limits = own.entries[0], [entry.limit_s for entry in own.entries]
-        values = {"run": first.run, "solver": first.record.solver, **_shown(own.statistics, limits)}
-        values["found of"] = found_of(*(entry.record for entry in own.entries)) or None
-        rows.append(Row(own.solver, values | {"fastest": best.wins[own.solver] if best else None}))
-    limits = sorted({entry.limit_s for entry in ran if entry.source})
+    for own in trials(ran, view.sort):
+        wins = best.wins[own.solver] if best else None
+        found = found_of(*(entry.record for entry in own.entries)) or None
+        figures = own.statistics | {"fastest": wins, "found_of": found}
+        first, shown = own.entries[0], _shown(figures, own.entries)
+        values = {"run": first.run, "solver": first.record.solver}
+        rows.append(Row(own.solver, values | shown))
     if best:
-        values = {"solver": VIRTUAL_BEST, **_shown(best.statistics, limits)}
-        rows.append(Row(VIRTUAL_BEST, values))
-    columns = [RUN] * several("run", entries) + [SOLVER, *SUMMARY]
+        rows.append(Row(VIRTUAL_BEST, {"solver": VIRTUAL_BEST, **_shown(best.statistics, ran)}))
+    columns = [RUN] * several("run", entries) + [SOLVER, *SUMMARY.values()]
     kept = (c for c in columns if any(row.values.get(c.title) is not None for row in rows))
+    limits = sorted({entry.limit_s for entry in ran if entry.source})
     timeout = f"timeout of a cell: {' or '.join(f'{limit:g} s' for limit in limits)}"
     return Table("", tuple(kept), tuple(rows), (timeout,))
 
 
-def _shown(figures: Mapping[str, Any], limits: Sequence[float]) -> dict[str, Any]:
+def _shown(figures: Mapping[str, Any], entries: Sequence[RunCell]) -> dict[str, Any]:
     """Statistics as tables have them: few cells have no quartiles, and infinity is a limit."""
-    beyond = Cell(f"> {seconds(min(limits, default=0.0))}", None)
+    limits = [entry.limit_s for entry in entries if entry.source]
+    beyond = f"> {seconds(min(limits, default=0.0))}"
+    low, high = figures["interval_low_s"], figures["interval_high_s"]
+    ends = [beyond if end == math.inf else seconds(end) for end in (low, high) if end is not None]
     shown = {
-        title: beyond if value == math.inf else value
-        for title, value in figures.items()
-        if figures["cells"] >= LEAST_CELLS or "quartile" not in title
+        SUMMARY[name].title: Cell(beyond, None) if value == math.inf else value
+        for name, value in figures.items()
+        if name in SUMMARY and (figures["cells"] >= LEAST_CELLS or "quartile" not in name)
     }
-    if ends := figures[INTERVAL]:
-        low, high = (beyond.text if end == math.inf else seconds(end) for end in ends)
-        shown[INTERVAL] = low if low == high else f"{low} – {high}"
-    return shown
+    return shown | {SUMMARY["interval"].title: " – ".join(dict.fromkeys(ends)) or None}

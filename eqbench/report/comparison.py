@@ -23,7 +23,16 @@ from eqbench.report.html.document import Block, Prose, document, page_table
 from eqbench.report.html.page import scatter
 from eqbench.report.naming import counts
 from eqbench.report.rows import FORMATS, SOLVER, Column, Report, Row, Table
-from eqbench.report.trials import SHORTEST_S, STATUSES, RunCell, mixed_processors, titled
+from eqbench.report.trials import (
+    FEWEST_TRIALS,
+    RESAMPLES,
+    SHORTEST_S,
+    STATUSES,
+    RunCell,
+    bootstrap_interval,
+    mixed_processors,
+    titled,
+)
 from eqbench.spec import split_specs
 from eqbench.store.schema import CellRecord, trial_of
 from eqbench.store.stored_run import StoredRun, cell_name, chosen
@@ -34,8 +43,7 @@ METRICS, TIMES, _OF_SOLVERS = (
     {name: Column(**facts) for name, facts in _DATA[part].items()}
     for part in ("metrics", "times", "of_solvers")
 )
-FEWEST_TRIALS, RESAMPLES, TIE = (_DATA[name] for name in ("fewest", "resamples", "tie"))
-_ALL = "all games"
+TIE, _ALL = _DATA["tie"], "all games"
 _NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _CONDITION = re.compile(rf"(\w+)([<>]=?)(?:({_NUMBER})|({_NUMBER})?x(?:\+({_NUMBER}))?)")
 _BEYOND = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
@@ -90,18 +98,17 @@ class Figures:
 
 
 def _ratio(sides: NDArray, *, by_trial: bool) -> tuple[float | None, tuple[float, float] | None]:
-    """Ratio of new to base, and its percentile interval over always the same samples of trials."""
-    trials = sides.shape[1]
-    number = RESAMPLES if trials >= FEWEST_TRIALS else 1
-    samples = np.random.default_rng(0).integers(trials, size=(number, trials))
-    base, new = sides[:, np.vstack([np.arange(trials), samples])]
-    if by_trial:  # two zeros are equal
-        ratios = np.median(np.where((base == 0) & (new == 0), 1.0, new / base), axis=-1)
-    else:
-        ratios = np.median(new, axis=-1) / np.median(base, axis=-1)
-    low, high = np.percentile(ratios[1:], (2.5, 97.5)).tolist()
-    is_known = number > 1 and math.isfinite(high - low)
-    return float(ratios[0]) if math.isfinite(ratios[0]) else None, (low, high) if is_known else None
+    """Ratio of new to base, and its interval, where they are finite."""
+
+    def ratio(sides: NDArray) -> NDArray:
+        base, new = sides
+        if by_trial:  # two zeros are equal
+            return np.median(np.where((base == 0) & (new == 0), 1.0, new / base), axis=-1)
+        return np.median(new, axis=-1) / np.median(base, axis=-1)
+
+    whole, ends = float(ratio(sides)), bootstrap_interval(ratio, *sides)
+    is_known = ends is not None and math.isfinite(ends[1] - ends[0])
+    return whole if math.isfinite(whole) else None, ends if is_known else None
 
 
 @dataclass(frozen=True)

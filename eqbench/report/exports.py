@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from eqbench.report.cells import VIRTUAL_BEST
 from eqbench.report.naming import counts
 from eqbench.report.trials import (
-    INTERVAL,
     RunCell,
     Trials,
     began,
@@ -68,42 +66,25 @@ def summary_rows(runs: Iterable[StoredRun]) -> list[dict[str, Any]]:
         for _, game in titled(RunCell("", cell, run) for cell in run.finished):
             best = virtual_best(began(game))
             for own in trials(game):
-                found = {"fastest": best.wins[own.solver] if best else None, **own.statistics}
-                rows.append(_summary_row(own.entries, own.entries[0].record.solver, found))
+                cell = own.entries[0].record
+                wins = {"fastest": best.wins[own.solver] if best else None}
+                names = {"solver": cell.solver, "solver_spec": cell.solver_spec}
+                rows.append(_summary_row(own.entries, own.statistics | wins) | names)
             if best:
-                rows.append(_summary_row(game, VIRTUAL_BEST, best.statistics))
-                rows[-1] |= {"solver_spec": "", "equilibria": {}}
+                names = {"solver": VIRTUAL_BEST, "solver_spec": ""}
+                rows.append(_summary_row(game, best.statistics) | names | {"equilibria": {}})
     return rows
 
 
-def _summary_row(
-    entries: Sequence[RunCell], solver: str, found: Mapping[str, Any]
-) -> dict[str, Any]:
+def _summary_row(entries: Sequence[RunCell], figures: Mapping[str, Any]) -> dict[str, Any]:
     cell, run = entries[0].record, entries[0].source
-    row = {name: getattr(cell, name) for name in ("game", "game_spec", "solver_spec")}
-    row |= {"run": str(run and run.path), "solver": solver, "processors": len(processors(entries))}
-    ends = found[INTERVAL] or (None, None)
-    values = dict(found) | dict(zip(_ENDS, ends, strict=True))
-    row |= {
-        name: None if values.get(t) == math.inf else values.get(t) for t, name in _NAMES.items()
-    }
-    return row | {"equilibria": counts(entries)}
+    row = {"run": str(run and run.path), "game": cell.game, "game_spec": cell.game_spec}
+    row |= {name: None if value == math.inf else value for name, value in figures.items()}
+    return row | {"processors": len(processors(entries)), "equilibria": counts(entries)}
 
 
-_ENDS = tuple(f"{side} end of {INTERVAL}" for side in ("lower", "upper"))
-_TIMES = {"time_to_target": "time_to_target_s", "time": "elapsed_s"}
-_NAMES = {
-    title: re.sub(
-        "(time_to_target|time)$",
-        lambda found: _TIMES[found[0]],
-        title.replace("-", "").replace(" ", "_").lower(),
-    )
-    for title in (*Trials(()).statistics, "fastest")
-    if title != INTERVAL
-}
-_NAMES |= dict(zip(_ENDS, ("interval_low_s", "interval_high_s"), strict=True))
 SUMMARY_COLUMNS = (
-    *("run", "game", "solver", "game_spec", "solver_spec", *_NAMES.values()),
+    *("run", "game", "solver", "game_spec", "solver_spec", *Trials(()).statistics),
     *("processors", "equilibria"),
 )
 

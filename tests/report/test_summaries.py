@@ -58,12 +58,14 @@ def test_summary_has_censored_quartiles_means_and_the_interval() -> None:
     (own, *_) = trials(entries_of([run_of(*seeds(TIMES))]))
     found = own.statistics
     assert (found["cells"], found["ok"]) == (5, 4)
-    assert found["median time to target"] == 4.0
-    assert found["3rd quartile time to target"] == 5.0
-    assert found["worst time to target"] == math.inf
-    assert found["PAR-2 time"] == (1 + 2 + 20 + 4 + 5) / 5
-    assert found["SGM time"] == pytest.approx((1.01 * 2.01 * 10.01 * 4.01 * 5.01) ** 0.2 - 0.01)
-    assert found["95 % interval"] == (1.0, math.inf)
+    assert found["median_time_to_target_s"] == 4.0
+    assert found["3rd_quartile_time_to_target_s"] == 5.0
+    assert found["worst_time_to_target_s"] == math.inf
+    assert found["par2_elapsed_s"] == (1 + 2 + 20 + 4 + 5) / 5
+    assert found["sgm_elapsed_s"] == pytest.approx(
+        (1.01 * 2.01 * 10.01 * 4.01 * 5.01) ** 0.2 - 0.01
+    )
+    assert (found["interval_low_s"], found["interval_high_s"]) == (1.0, math.inf)
     assert rows_of(*seeds(TIMES))["a"]["95 % interval"] == "1.0 s – > 10.0 s"
 
 
@@ -79,8 +81,8 @@ def test_virtual_best_solver_is_the_fastest_of_each_seed() -> None:
     assert best is not None
     assert dict(best.wins) == {"a": 3, "b": 2}, "a tie counts for both"
     assert (best.statistics["cells"], best.statistics["ok"]) == (5, 4)
-    assert best.statistics["median time to target"] == 4.0
-    assert best.statistics["PAR-2 time"] == (1 + 1 + 20 + 4 + 5) / 5
+    assert best.statistics["median_time_to_target_s"] == 4.0
+    assert best.statistics["par2_elapsed_s"] == (1 + 1 + 20 + 4 + 5) / 5
 
 
 def test_solver_without_chance_stands_for_itself_in_all_seeds() -> None:
