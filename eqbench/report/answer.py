@@ -22,9 +22,9 @@ from eqbench.report.trials import (
     Trials,
     arranged,
     began,
+    by_solver,
     named,
     standings,
-    trials,
 )
 from eqbench.store.schema import CellRecord
 from eqbench.text import printable, seconds, shortened, small
@@ -64,7 +64,7 @@ def overview(games: Sequence[tuple[str, Sequence[RunCell]]]) -> Iterator[str]:
     """Yield who found what in each of many games, and how many solvers reached the target."""
     near = False
     for title, game in games[:MOST_LINES]:
-        ran = trials(began(game))
+        ran = by_solver(began(game))
         texts = []
         for item in (each for each in equilibria(game) if not each.is_near):
             names = [name + ROUGH * rough for name, rough in item.solvers.items()]
@@ -85,7 +85,7 @@ def overview(games: Sequence[tuple[str, Sequence[RunCell]]]) -> Iterator[str]:
 def _reached(games: Sequence[Sequence[RunCell]]) -> str:
     """Return who reached the target, on how many games if these are several, and how fast."""
     cells = [entry for game in games for entry in game]
-    solvers, ok = trials(cells), Trials(cells).ok
+    solvers, ok = by_solver(cells), Trials(cells).ok
     targets = sorted({entry.record.target or 0.0 for entry in cells})
     figures = f" (max regret {' or '.join(map(small, targets))})" * (len(targets) <= 2)
     what = f"reached the target{figures}"
@@ -112,7 +112,7 @@ def _reached(games: Sequence[Sequence[RunCell]]) -> str:
     if idle:
         text += f"; at it from the start (not counted): {first_of(idle)}"
     if not ok:
-        sound = trials(e for e in cells if e.record.status not in ("crashed", "refuted"))
+        sound = by_solver(e for e in cells if e.record.status not in ("crashed", "refuted"))
         closest = sorted((own.best, own.solver) for own in sound if own.best is not None)
         text += "".join(f"; closest: {name} ({small(regret)})" for regret, name in closest[:1])
     return f"{text}."

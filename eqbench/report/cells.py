@@ -16,54 +16,21 @@ from typing import Annotated, Any
 
 from eqbench.documents import convert
 from eqbench.errors import UsageError
-from eqbench.report import read_data
+from eqbench.report import naming, read_data, trials
 from eqbench.report.answer import MOST_GAMES, answer, overview
 from eqbench.report.known import declared_words
 from eqbench.report.matrix import WORDS, check_table, matrix
-from eqbench.report.naming import (
-    FOUND,
-    SAME_PAYOFF,
-    credible_range,
-    equilibria,
-    equilibria_tables,
-    explained,
-    found_of,
-    handed_over,
-    label,
-    marks,
-    marks_of,
-    payoff_ranges,
-    verdict_texts,
-)
-from eqbench.report.naming import found as found_by
 from eqbench.report.played import played_table
 from eqbench.report.recall import recall_table
 from eqbench.report.rows import EXACT_ZERO, FORMATS, RUN, SOLVER, Cell, Column, Report, Row, Table
-from eqbench.report.trials import (
-    AT_START,
-    STATUSES,
-    TRIAL,
-    RunCell,
-    Trials,
-    arranged,
-    began,
-    described,
-    entries_of,
-    labels,
-    mixed_processors,
-    row_labels,
-    several,
-    titled,
-    trials,
-    virtual_best,
-)
+from eqbench.report.trials import RunCell, Trials
 from eqbench.requests import FLAG, Choice, Option, Words
 from eqbench.store.stored_run import StoredRun
 from eqbench.text import grouped, printable, seconds, shortened
 from eqbench.verification import BY_PRODUCTS
 
-ABSENT = {status: facts["absent"] for status, facts in STATUSES.items() if "absent" in facts}
-ALARMING = frozenset(status for status, facts in STATUSES.items() if facts["tone"] == "bad")
+ABSENT = {status: facts["absent"] for status, facts in trials.STATUSES.items() if "absent" in facts}
+ALARMING = frozenset(status for status, facts in trials.STATUSES.items() if facts["tone"] == "bad")
 _BUDGETS = ("limit", "timeout", "memory")
 MOST_REASONS = 24  # of a status in a note
 # of a game, with a row each of several seeds: where people read along, and elsewhere
@@ -151,30 +118,30 @@ def report_on(
     several seeds have medians. The `entries` of the runs may be known, with what was read for
     them. A matrix stands alone, with what is missing.
     """
-    entries = entries or entries_of(runs)
+    entries = entries or trials.entries_of(runs)
     tables = [matrix(runs, entries, view.table or "")] if view.is_matrix else []
-    games = titled(entries) if not view.is_matrix else []
+    games = trials.titled(entries) if not view.is_matrix else []
     for title, group in games:
         finished = [entry for entry in group if entry.record.status != "interrupted"]
-        is_long = summarize is None and len(group) > max(few, len(trials(group)))
+        is_long = summarize is None and len(group) > max(few, len(trials.by_solver(group)))
         if finished and summarize:
             table = summary(finished, view)
         else:
-            cells = arranged(began(group), view.sort)
+            cells = trials.arranged(trials.began(group), view.sort)
             table = cell_table(cells, view, with_game=False, medians=is_long)
             table = replace(table, lines=(LONG.format(len(cells)),) * is_long)
-        found = equilibria_tables(title, group, always=bool(summarize))
-        words = () if found else explained(equilibria(group))
-        lines = (*described(group[0]), *table.lines)
+        found = naming.equilibria_tables(title, group, always=bool(summarize))
+        words = () if found else naming.explained(naming.equilibria(group))
+        lines = (*trials.described(group[0]), *table.lines)
         remarks = (*table.notes, *words, *cell_notes(group))
         tables.append(replace(table, title=title, notes=remarks, lines=lines))
         tables += found
         few_games = len(games) <= MOST_PLAYED and not summarize
         if few_games and (len(games) == 1 or declared_words(group[0].record.game_spec)):
-            tables += filter(None, [played_table(equilibria(group))])
+            tables += filter(None, [played_table(naming.equilibria(group))])
     if len(games) > MOST_GAMES and not summarize:
         key, lines = CELLS["status"].key, tuple(overview(games))
-        tables.insert(0, Table("All games", lines=lines, notes=key, topic=FOUND))
+        tables.insert(0, Table("All games", lines=lines, notes=key, topic=naming.FOUND))
     tables += recall_table(entries) if summarize else []
     notes: list[str] = []
     for run in runs:
@@ -200,11 +167,15 @@ def cell_table(
 
     With `medians` there is a row for each solver.
     """
-    columns = [RUN] * several("run", entries) + [SOLVER] + [_GAME] * with_game
-    trial = [name for name in TRIAL if not medians and several(name, entries)]
+    columns = [RUN] * trials.several("run", entries) + [SOLVER] + [_GAME] * with_game
+    trial = [name for name in trials.TRIAL if not medians and trials.several(name, entries)]
     columns += [Column(name, "count", identifies=True) for name in trial]
-    label_of = row_labels(entries)
-    groups = [own.entries for own in trials(entries)] if medians else [[each] for each in entries]
+    label_of = trials.row_labels(entries)
+    groups = (
+        [own.entries for own in trials.by_solver(entries)]
+        if medians
+        else [[each] for each in entries]
+    )
     rows = tuple(
         _middle(Trials(own)) if len(own) > 1 else _row(own[0], label_of[own[0]]) for own in groups
     )
@@ -212,14 +183,18 @@ def cell_table(
     named = (row.values[CELLS["equilibrium"].title] for row in rows)
     read = " ".join if medians else FORMATS["found"]  # of several the best has the figures
     found = [read(names) for names in named if names]
-    texts = (verdict_texts(each.record.equilibria[0]) for each in entries if each.record.equilibria)
+    texts = (
+        naming.verdict_texts(each.record.equilibria[0])
+        for each in entries
+        if each.record.equilibria
+    )
     others = sorted({name for own in texts for name in own} - CELLS.keys())
     verdicts = {name: Column(name, "verdict", dispensable=4) for name in others}
     for name, column in (CELLS | verdicts).items():
-        own_key = marks_of(entries, found) if name == "equilibrium" else ()
+        own_key = naming.marks_of(entries, found) if name == "equilibrium" else ()
         if name in ("payoffs", "credible"):
             written = (row.cell(column).text.partition(",")[0] for row in rows)
-            own_key = marks(written, "verdicts")
+            own_key = naming.marks(written, "verdicts")
         column = replace(column, key=(*column.key, *own_key))
         if name in view.columns:
             columns.append(replace(column, dispensable=0))
@@ -233,24 +208,26 @@ def cell_table(
 def _row(entry: RunCell, name: str) -> Row:
     record = entry.record
     claim = record.equilibria[0].claim if record.equilibria else ""
-    verdicts = verdict_texts(record.equilibria[0]) if record.equilibria else {}
+    verdicts = naming.verdict_texts(record.equilibria[0]) if record.equilibria else {}
     is_zero = entry.is_proved and record.max_regret == 0
-    members = [item for own in found_by(record).values() for item in handed_over(own)]
+    members = [item for own in naming.found(record).values() for item in naming.handed_over(own)]
     # what is not just a field of the record, by the names of columns
     made: dict[str, Any] = {
         "status": replace(CELLS["status"].cell(record.status), hint=printable(record.reason)),
         "max_regret": EXACT_ZERO if is_zero else record.max_regret,
-        "equilibrium": label(record) or None,
-        "found_of": found_of(record) or None,
-        "payoffs": payoff_ranges(members) if len(members) > 1 else record.payoffs,
-        "credible": credible_range(members) if len(members) > 1 else verdicts.get("credible"),
+        "equilibrium": naming.label(record) or None,
+        "found_of": naming.found_of(record) or None,
+        "payoffs": naming.payoff_ranges(members) if len(members) > 1 else record.payoffs,
+        "credible": naming.credible_range(members)
+        if len(members) > 1
+        else verdicts.get("credible"),
         "profile": COLUMNS["claims"].get(claim, claim) or None,
         "iterations": record.iterations or None,  # 0 is reported by methods that count none
-        "memory": record.peak_memory_bytes if began([entry]) else None,
+        "memory": record.peak_memory_bytes if trials.began([entry]) else None,
         "time_to_target": time if (time := entry.time_to()) < math.inf else None,
     }
     values: dict[str, Any] = {**verdicts, "run": entry.run}
-    values |= {column: getattr(record, column) for column in ("solver", "game", *TRIAL)}
+    values |= {column: getattr(record, column) for column in ("solver", "game", *trials.TRIAL)}
     for column, facts in COLUMNS["cells"].items():
         own = getattr(record, facts.get("field", column), None)
         values[facts["title"]] = made.get(column, own)
@@ -261,12 +238,12 @@ def _middle(own: Trials) -> Row:
     """Medians of the cells of a solver, how many ended how, and how many found what."""
     first, records = own.entries[0], [entry.record for entry in own.entries]
     statuses = Counter(record.status for record in records).most_common()
-    names = Counter(name for record in records for name in found_by(record)).most_common()
+    names = Counter(name for record in records for name in naming.found(record)).most_common()
     best = [record.equilibria[0] for record in records if record.equilibria]
     claims, payoffs = {each.claim for each in best}, [each.payoffs for each in best]
     claim = claims.pop() if len(claims) == 1 else ""
-    is_same = all(max(own) - min(own) <= SAME_PAYOFF for own in zip(*payoffs, strict=False))
-    tones = {STATUSES[status]["tone"] for status, _ in statuses}
+    is_same = all(max(own) - min(own) <= naming.SAME_PAYOFF for own in zip(*payoffs, strict=False))
+    tones = {trials.STATUSES[status]["tone"] for status, _ in statuses}
     tone = "bad" if "bad" in tones else "fair" if len(tones) > 1 else tones.pop()
     made: dict[str, Any] = {
         "status": Cell(", ".join(f"{n} {status}" for status, n in statuses), kind=tone),
@@ -274,7 +251,7 @@ def _middle(own: Trials) -> Row:
         "payoffs": payoffs[0] if payoffs and is_same else None,
         "profile": COLUMNS["claims"].get(claim, claim) or None,
         "time_to_target": own.time_to(),
-        "found_of": found_of(*records) or None,
+        "found_of": naming.found_of(*records) or None,
         "credible": None,
     }
     values: dict[str, Any] = {"run": first.run, "solver": first.record.solver}
@@ -298,19 +275,21 @@ def cell_notes(entries: Sequence[RunCell]) -> list[str]:
     if tolerances := sorted({e.record.tolerance for e in entries if e.record.tolerance}):
         numbers = " or ".join(f"{tolerance:.1e}" for tolerance in tolerances)
         notes[0] += f"; equilibria are named up to a max regret of {numbers}"
-    remarks = [(head, tail, entry) for entry in arranged(entries) for head, tail in _remarks(entry)]
-    label = row_labels(entries)
+    remarks = [
+        (head, tail, entry) for entry in trials.arranged(entries) for head, tail in _remarks(entry)
+    ]
+    label = trials.row_labels(entries)
     for head, own in grouped(remarks, lambda remark: remark[0]).items():
         groups = grouped(own, lambda remark: remark[1])
         most = [*groups.items()][:MOST_REASONS]
-        parts = [labels([e for *_, e in same], label) + tail for tail, same in most]
+        parts = [trials.labels([e for *_, e in same], label) + tail for tail, same in most]
         if head in _BUDGETS and len(groups) == 1 and own[0][1]:  # the table says of whom
             parts = [own[0][1].removeprefix(" – ")]
         parts += [f"and {more:,} more reasons" for more in [len(groups) - len(most)] if more]
         notes.append(": ".join(filter(None, (head, "; ".join(parts)))))
     clauses = {clause for e in entries for clause in e.record.reason.split("; ")}
     notes += sorted(clause for clause in clauses if clause.startswith(BY_PRODUCTS))
-    notes += mixed_processors(entries)
+    notes += trials.mixed_processors(entries)
     return [printable(note) for note in notes[not targets :]]
 
 
@@ -329,7 +308,7 @@ def _remarks(entry: RunCell) -> Iterator[tuple[str, str]]:
         if record.status != "ok":
             yield record.status, f" – {clause}" if clause else ""
         if entry.is_at_start:
-            yield AT_START, ""
+            yield trials.AT_START, ""
         if sign := {"max": "<=", "min": ">="}.get(str(record.statistics.get("sense"))):
             figures = (record.statistics.get(name) for name in ("objective", "bound"))
             # infinity is a text
@@ -350,19 +329,19 @@ def _remarks(entry: RunCell) -> Iterator[tuple[str, str]]:
 
 def summary(entries: Sequence[RunCell], view: View = DEFAULT) -> Table:
     """Table of a game with one row for each solver, and one for the best of them in each trial."""
-    ran = began(entries)
-    best = virtual_best(ran)
+    ran = trials.began(entries)
+    best = trials.virtual_best(ran)
     rows = []
-    for own in trials(ran, view.sort):
+    for own in trials.by_solver(ran, view.sort):
         wins = best.wins[own.solver] if best else None
-        found = found_of(*(entry.record for entry in own.entries)) or None
+        found = naming.found_of(*(entry.record for entry in own.entries)) or None
         figures = own.statistics | {"fastest": wins, "found_of": found}
         first, shown = own.entries[0], _shown(figures, own.entries)
         values = {"run": first.run, "solver": first.record.solver}
         rows.append(Row(own.solver, values | shown))
     if best:
         rows.append(Row(VIRTUAL_BEST, {"solver": VIRTUAL_BEST, **_shown(best.statistics, ran)}))
-    columns = [RUN] * several("run", entries) + [SOLVER, *SUMMARY.values()]
+    columns = [RUN] * trials.several("run", entries) + [SOLVER, *SUMMARY.values()]
     kept = (c for c in columns if any(row.values.get(c.title) is not None for row in rows))
     limits = sorted({entry.limit_s for entry in ran if entry.source})
     timeout = f"timeout of a cell: {' or '.join(f'{limit:g} s' for limit in limits)}"

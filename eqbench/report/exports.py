@@ -7,17 +7,10 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from eqbench.report import trials
 from eqbench.report.cells import VIRTUAL_BEST
 from eqbench.report.naming import counts
-from eqbench.report.trials import (
-    RunCell,
-    Trials,
-    began,
-    processors,
-    titled,
-    trials,
-    virtual_best,
-)
+from eqbench.report.trials import RunCell, Trials
 from eqbench.store.results import data_frame, result_columns, result_rows
 from eqbench.store.stored_run import StoredRun
 from eqbench.text import csv_text
@@ -63,9 +56,9 @@ def summary_rows(runs: Iterable[StoredRun]) -> list[dict[str, Any]]:
     """
     rows: list[dict[str, Any]] = []
     for run in runs:
-        for _, game in titled(RunCell("", cell, run) for cell in run.finished):
-            best = virtual_best(began(game))
-            for own in trials(game):
+        for _, game in trials.titled(RunCell("", cell, run) for cell in run.finished):
+            best = trials.virtual_best(trials.began(game))
+            for own in trials.by_solver(game):
                 cell = own.entries[0].record
                 wins = {"fastest": best.wins[own.solver] if best else None}
                 names = {"solver": cell.solver, "solver_spec": cell.solver_spec}
@@ -80,7 +73,7 @@ def _summary_row(entries: Sequence[RunCell], figures: Mapping[str, Any]) -> dict
     cell, run = entries[0].record, entries[0].source
     row = {"run": str(run and run.path), "game": cell.game, "game_spec": cell.game_spec}
     row |= {name: None if value == math.inf else value for name, value in figures.items()}
-    return row | {"processors": len(processors(entries)), "equilibria": counts(entries)}
+    return row | {"processors": len(trials.processors(entries)), "equilibria": counts(entries)}
 
 
 SUMMARY_COLUMNS = (

@@ -21,9 +21,9 @@ from eqbench.report.trials import (
     RunCell,
     Trials,
     began,
+    by_solver,
     named,
     standings,
-    trials,
 )
 from eqbench.store.schema import NEVER_RAN
 from eqbench.store.stored_run import StoredRun
@@ -103,7 +103,7 @@ def _measured(entries: Sequence[RunCell], what: str) -> dict[str, Cell]:
     values: dict[str, float | None] = {}
     marks: dict[str, str] = {}
     idle = set()
-    for own in trials(entries):
+    for own in by_solver(entries):
         statuses = {entry.record.status for entry in own.entries}
         sound = [entry for entry in own.entries if entry.record.status not in _UNTRUSTED]
         regrets = Trials(sound).figures("max_regret")

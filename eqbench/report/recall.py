@@ -16,7 +16,7 @@ from eqbench.documents import convert
 from eqbench.report import read_data
 from eqbench.report.naming import places
 from eqbench.report.rows import Column, Row, Table
-from eqbench.report.trials import SHORTEST_S, RunCell, began, trials
+from eqbench.report.trials import SHORTEST_S, RunCell, began, by_solver
 from eqbench.text import grouped
 
 FEWEST_GAMES = 2  # that have a table and a chart
@@ -84,7 +84,7 @@ def recalls(entries: Iterable[RunCell]) -> list[Recall]:
     for cells in grouped(ended, lambda entry: entry.record.game_identity).values():
         known = (places(entry.record) for entry in cells)
         of = max((each[1] for each in known if each), default=0)
-        for own in trials(cells) if of else ():
+        for own in by_solver(cells) if of else ():
             found.setdefault(own.solver, Recall(own.solver)).add(own.entries, of)
     return sorted(found.values(), key=lambda own: (-own.share, -own.games))
 

@@ -225,7 +225,7 @@ def run_names(runs: Sequence[StoredRun]) -> list[str]:
     return [name if folders.count(name) == 1 else str(run.path) for name, run in named]
 
 
-def trials(entries: Iterable[RunCell], order: str = "given") -> list[Trials]:
+def by_solver(entries: Iterable[RunCell], order: str = "given") -> list[Trials]:
     """Entries by solver and run, in an order that :class:`~eqbench.report.cells.View` offers."""
     places: dict[str, Callable[[Trials], Any]] = {
         "given": lambda own: 0,
@@ -243,7 +243,7 @@ def trials(entries: Iterable[RunCell], order: str = "given") -> list[Trials]:
 
 def arranged(entries: Iterable[RunCell], order: str = "status") -> list[RunCell]:
     """Entries in the order of the solvers, whose cells stay together; equals as they were given."""
-    return [entry for own in trials(entries, order) for entry in own.entries]
+    return [entry for own in by_solver(entries, order) for entry in own.entries]
 
 
 def ranked(entries: Sequence[RunCell]) -> list[RunCell]:
@@ -253,7 +253,7 @@ def ranked(entries: Sequence[RunCell]) -> list[RunCell]:
     """
     if len({entry.record.game_identity for entry in entries}) < 2:
         return arranged(entries)
-    own = sorted(trials(entries), key=lambda each: (-each.ok, each.middle("max_regret")))
+    own = sorted(by_solver(entries), key=lambda each: (-each.ok, each.middle("max_regret")))
     return [entry for each in own for entry in each.entries]
 
 
@@ -310,7 +310,7 @@ def labels(sharing: Iterable[RunCell], label: Mapping[RunCell, str]) -> str:
     """Labels of some rows; those of a solver share one, which says how many there are."""
     return ", ".join(
         label[first] if not others else f"{first.solver} ×{1 + len(others)}"
-        for first, *others in (own.entries for own in trials(sharing))
+        for first, *others in (own.entries for own in by_solver(sharing))
     )
 
 
@@ -353,7 +353,7 @@ def standings(games: Iterable[Sequence[RunCell]]) -> list[Standing]:
     solved, taken, fastest, idle = (Counter[str]() for _ in range(4))
     for game in games:
         taken.update(dict.fromkeys((entry.solver for entry in game), 0))
-        ran = {own.solver: own for own in trials(began(game))}
+        ran = {own.solver: own for own in by_solver(began(game))}
         known = {name: time for name, own in ran.items() if (time := own.time_to()) is not None}
         taken.update(ran.keys())
         solved.update(known.keys())

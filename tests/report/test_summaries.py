@@ -21,7 +21,7 @@ from eqbench.report.cells import FEW_CELLS, LEAST_CELLS, MOST_CELLS, VIRTUAL_BES
 from eqbench.report.exports import summary_rows
 from eqbench.report.formats import markdown
 from eqbench.report.html.page import report_page
-from eqbench.report.trials import RunCell, entries_of, first_trials, trials, virtual_best
+from eqbench.report.trials import RunCell, by_solver, entries_of, first_trials, virtual_best
 from eqbench.report.writing import page_of, report_text
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import StoredRun, chosen, read_run
@@ -55,7 +55,7 @@ def rows_of(*records: CellRecord) -> dict[str, dict[str, str]]:
 
 
 def test_summary_has_censored_quartiles_means_and_the_interval() -> None:
-    (own, *_) = trials(entries_of([run_of(*seeds(TIMES))]))
+    (own, *_) = by_solver(entries_of([run_of(*seeds(TIMES))]))
     found = own.statistics
     assert (found["cells"], found["ok"]) == (5, 4)
     assert found["median_time_to_target_s"] == 4.0
