@@ -13,6 +13,7 @@ import zlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from heapq import nlargest
 from typing import Any
 
@@ -67,25 +68,28 @@ class Block:
 
 
 @dataclass(frozen=True, eq=False)
-class HandGrids:
-    """Information sets of a game with many hands of two cards, put together by kinds of hands.
+class Grids:
+    """Information sets of a game in grids; many hands of two cards are put together by kinds.
 
     Attributes
     ----------
-    sets : player, label such as ``AKs:K B50`` and actions of each situation with a kind
+    sets : player, label and actions of each information set, or of each situation with a kind of
+        hands, which has a label such as ``AKs:K B50``
     place : int (I,)
         Which of these each information set belongs to.
     sizes : int (I,)
         Its number of actions.
-    blocks : a grid of 13 x 13 for each situation, -1 where a player has no such hand
+    blocks : of hands a grid of 13 x 13 for each situation, -1 where a player has no such hand
+    by_kind : whether hands are put together
     """
 
     sets: tuple[InfosetKey, ...]
     place: NDArray[np.intp]
     sizes: NDArray[np.intp]
     blocks: tuple[Block, ...]
+    by_kind: bool
 
-    @property
+    @cached_property
     def start(self) -> NDArray[np.intp]:
         """First action of each of `sets`, and their number."""
         return np.cumsum([0, *(len(actions) for *_, actions in self.sets)])
@@ -147,26 +151,26 @@ def blocks(sets: Sequence[tuple[int, str, Sequence[str]]], wording: Wording | No
     return found
 
 
-def hand_grids(sets: Sequence[InfosetKey], wording: Wording | None) -> HandGrids | None:
-    """Grids of kinds of hands; None if no player has many hands of two cards."""
-    if wording is None or not wording.grid:
-        return None
+def grids_of(sets: Sequence[InfosetKey], wording: Wording | None) -> Grids:
+    """Grids of kinds of hands if a player has many hands of two cards, else of information sets."""
+    sizes = np.array([len(actions) for *_, actions in sets], dtype=int)
     held = [(player, label.partition(":")[0]) for player, label, _ in sets]
-    if not all(hand in wording.grid for _, hand in held):
-        return None
-    if max(Counter(player for player, _ in set(held)).values(), default=0) <= MOST_COLUMNS:
-        return None
+    most = max(Counter(player for player, _ in set(held)).values(), default=0)
+    known = wording.grid if wording else None
+    if not wording or not known or most <= MOST_COLUMNS or not all(h in known for _, h in held):
+        each = tuple(blocks(sets, wording))
+        return Grids(tuple(sets), np.arange(len(sets)), sizes, each, by_kind=False)
     kinds: dict[InfosetKey, int] = {}
     grids: dict[InfosetKey, NDArray[np.intp]] = {}
     of_set = []
     for (player, label, actions), (_, hand) in zip(sets, held, strict=True):
-        row, column = wording.grid[hand]
+        row, column = known[hand]
         history = label.partition(":")[2]
         kind = player, f"{kind_of_hand(row, column)}:{history}", actions
         of_set.append(kinds.setdefault(kind, len(kinds)))
         grid = grids.setdefault((player, history, actions), np.full((13, 13), -1))
         grid[row, column] = of_set[-1]
-    blocks = tuple(
+    of_hands = tuple(
         Block(
             player,
             tuple(HAND_RANKS),
@@ -178,8 +182,7 @@ def hand_grids(sets: Sequence[InfosetKey], wording: Wording | None) -> HandGrids
         )
         for (player, history, actions), grid in grids.items()
     )
-    sizes = np.array([len(actions) for *_, actions in sets])
-    return HandGrids(tuple(kinds), np.array(of_set), sizes, blocks)
+    return Grids(tuple(kinds), np.array(of_set), sizes, of_hands, by_kind=True)
 
 
 def kind_of_hand(row: int, column: int) -> str:
@@ -227,22 +230,19 @@ def draw_profiles(
     differ by more than 0.0005 are framed. Of many rows the `most` reached ones are drawn. Payoffs
     are measured.
     """
-    tree, verifier, sets = game.tree, Verifier(game.tree), sets_of(game)
-    hands, start = hand_grids(sets, game.wording), tree.action_start
+    tree, verifier, known = game.tree, Verifier(game.tree), grids_of(sets_of(game), game.wording)
     plays = []
     for each in shown:
-        values, reach = each.profile.probabilities, infoset_reach(tree, each.profile.probabilities)
-        if hands:
-            plays.append(_Side(hands.sets, hands.start, *hands.averages(values, reach)))
-        else:
-            known = each.profile.exact or values.tolist()
-            plays.append(_Side(sets, start, values, reach, known, each.credible))
-    grids = hands.blocks if hands else blocks(sets, game.wording)
-    grids, left_out = most_reached(grids, np.max([own.reach for own in plays], axis=0), most)
-    is_different = np.zeros(len(plays[0].sets), dtype=bool)
+        values = each.profile.probabilities
+        averages, reach = known.averages(values, infoset_reach(tree, values))
+        exact = None if known.by_kind else each.profile.exact
+        credible = () if known.by_kind else each.credible
+        plays.append(_Side(known, averages, reach, exact or averages.tolist(), credible))
+    grids, left_out = most_reached(known.blocks, np.max([own.reach for own in plays], axis=0), most)
+    is_different = np.zeros(len(known.sets), dtype=bool)
     if len(shown) > 1 and len(is_different):
         gap = np.ptp([own.values for own in plays], axis=0)
-        is_different = np.maximum.reduceat(gap, plays[0].start[:-1]) > DIFFERENT
+        is_different = np.maximum.reduceat(gap, known.start[:-1]) > DIFFERENT
     cell = max(map(_cell_width, grids), default=_TABLE_CELL)
     rows = [row for block in grids for row in block.rows if not block.title]
     head = max(map(_head_width, rows), default=0.0)
@@ -272,12 +272,12 @@ def draw_profiles(
         )
     has_marks = any(len(each.credible) for each in shown)
     said = report.read_data("profile")["picture"]
-    notes = [key_line(game.wording), said["hands" if hands else "bars"]]
+    notes = [key_line(game.wording), said["hands" if known.by_kind else "bars"]]
     notes += [said["framed"]] * bool(is_different.any()) + [said["credible"]] * has_marks
     notes += [said["left_out"].format(left_out)] * bool(left_out)
     title = _cut(title or game.spec, "title")
-    known = report.templates(printable, cut=_cut, text_width=text_width)
-    text = known.get_template("profile.svg", globals=vars(report) | _MEASURES).render(
+    made = report.templates(printable, cut=_cut, text_width=text_width)
+    text = made.get_template("profile.svg", globals=vars(report) | _MEASURES).render(
         **{"spec": title, "players": tree.players, "panels": panels},
         **{"blocks": grids, "cell": cell, "head": head, "width": width},
         **{"is_different": is_different, "full": printable},
@@ -289,24 +289,13 @@ def draw_profiles(
 
 @dataclass(frozen=True, eq=False)
 class _Side:
-    """What is drawn of a profile: information sets, or kinds of hands, and what is done there.
+    """What is drawn of a profile: what is done in grids, also as it is written, and the reach."""
 
-    Attributes
-    ----------
-    sets : player, label and actions of each
-    start : first action of each
-    values : frequencies of actions
-    reach : of each of `sets`
-    known : frequencies as they are written, unless they are averages
-    credible : as in `Shown`
-    """
-
-    sets: Sequence[InfosetKey]
-    start: NDArray[Any]
+    grids: Grids
     values: NDArray[np.float64]
     reach: NDArray[np.float64]
-    known: Sequence[Any] | None = None
-    credible: Sequence[bool] = ()
+    written: Sequence[Any]
+    credible: Sequence[bool]  # as in `Shown`
 
     def cell(self, at: int, block: Block, row: int, column: int) -> dict[str, Any] | None:
         """Bar and texts of an information set, of a kind without hands its name; else None."""
@@ -314,8 +303,8 @@ class _Side:
             if not block.title:
                 return None
             return {"column": column, "at": at, "text": kind_of_hand(row, column)}
-        own, (_, label, actions) = slice(self.start[at], self.start[at + 1]), self.sets[at]
-        values = (self.values.tolist() if self.known is None else self.known)[own]
+        (first, end), (_, label, actions) = self.grids.start[at : at + 2], self.grids.sets[at]
+        values = self.written[first:end]
         texts = [*map(share_text, values)]
         named = [
             f"{_cut(action, 'action')} {text}".removesuffix(" 1")

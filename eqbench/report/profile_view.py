@@ -17,7 +17,7 @@ from eqbench.model.profile import BehaviorProfile
 from eqbench.model.words import Wording, key_line, place_in_words, situation
 from eqbench.report import filled, read_data
 from eqbench.report.naming import decimal, described, kind_of_match, symbol
-from eqbench.report.profile_picture import HAND_RANKS, hand_grids, most_reached
+from eqbench.report.profile_picture import HAND_RANKS, grids_of, most_reached
 from eqbench.report.rows import Column, Report, Row, Table, mebibytes
 from eqbench.report.tree_drawing import NEGLIGIBLE
 from eqbench.report.trials import game_title
@@ -196,7 +196,7 @@ def _sets_table(player: str, sets: Sequence[dict[str, Any]], wording: Wording | 
 def _hand_tables(sets: Sequence[dict[str, Any]], wording: Wording | None) -> list[Table]:
     """Grids of kinds of hands of two cards in the most reached situations, if there are many."""
     players = list(dict.fromkeys(item["player"] for item in sets))
-    hands = hand_grids(
+    hands = grids_of(
         [
             (
                 players.index(item["player"]),
@@ -207,7 +207,7 @@ def _hand_tables(sets: Sequence[dict[str, Any]], wording: Wording | None) -> lis
         ],
         wording,
     )
-    if hands is None:
+    if not hands.by_kind:
         return []
     frequencies = [action["frequency"] for item in sets for action in item["actions"]]
     values, reach = hands.averages(

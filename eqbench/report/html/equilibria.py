@@ -20,7 +20,7 @@ from eqbench.model.words import key_line
 from eqbench.report.charts import ShownGame
 from eqbench.report.html.document import Played
 from eqbench.report.naming import FoundEquilibrium, described, equilibria, spread
-from eqbench.report.profile_picture import blocks, hand_grids, most_reached, sets_of
+from eqbench.report.profile_picture import grids_of, most_reached, sets_of
 from eqbench.report.tree_drawing import NEGLIGIBLE
 from eqbench.report.trials import RunCell, began
 from eqbench.store.schema import EquilibriumRecord
@@ -39,7 +39,7 @@ def played(games: Sequence[ShownGame]) -> Iterator[Played]:
     for place, shown in enumerate(games):
         items = equilibria(began(shown.entries))
         game = shown.facts.game
-        if not items and game and (game.product or hand_grids(sets_of(game), game.wording)):
+        if not items and game and (game.product or grids_of(sets_of(game), game.wording).by_kind):
             items = _unnamed(began(shown.entries))
         card, used = _card(shown, [*_chosen(items)], room)
         room -= used
@@ -83,7 +83,7 @@ def _card(
     """Data of the card of a game, and how many frequencies of profiles it embeds."""
     game, profiles, left, used = shown.facts.game, list[dict[str, Any]](), [], 0
     sets = sets_of(game) if game else []
-    hands = hand_grids(sets, game.wording) if game else None
+    grids = grids_of(sets, game.wording if game else None)
     players, reach = [*game.tree.players] if game else [], list[Any]()
     for item, entry, candidate in chosen:
         about = _about(item, entry, candidate)
@@ -93,33 +93,30 @@ def _card(
             players = list(dict.fromkeys(player for player, *_ in shares))
             by_set = grouped(shares, lambda key: key[:2])
             sets = [(players.index(p), label, _actions(own)) for (p, label), own in by_set.items()]
+            grids = grids_of(sets, None)
         keys = [(players[p], label, action) for p, label, actions in sets for action in actions]
-        size = int(hands.start[-1]) if hands else len(keys)
+        size = int(grids.start[-1])
         if not shares or used + size > room or not shares.keys() <= set(keys):
             left.append(about)
             continue
         used += size
         values = np.array([shares.get(key, 0.0) for key in keys])
-        if game:
-            reach.append(infoset_reach(game.tree, values))
-        if hands:
-            values, reach[-1] = hands.averages(values, reach[-1])
-        off = np.flatnonzero(reach[-1] < NEGLIGIBLE).tolist() if game else []
+        own_reach = infoset_reach(game.tree, values) if game else np.ones(len(sets))
+        values, own_reach = grids.averages(values, own_reach)
+        reach.append(own_reach)
+        off = np.flatnonzero(own_reach < NEGLIGIBLE).tolist()
         rounded = [round(value, _DIGITS) for value in values.tolist()]
         profiles.append(
             about | {"off": off, "values": [int(v) if v in (0, 1) else v for v in rounded]}
         )
     if not profiles:
         return {}, 0
-    grids = hands.blocks if hands else blocks(sets, game.wording if game else None)
-    sets = [*hands.sets] if hands else sets
-    best = np.max(reach, axis=0) if reach else np.ones(len(sets))
-    grids, more = most_reached(grids, best, MOST_ROWS)
+    shown_blocks, more = most_reached(grids.blocks, np.max(reach, axis=0), MOST_ROWS)
     return {
         **{"players": players, "profiles": profiles, "more": more},
-        "blocks": [vars(each) for each in grids],
-        "labels": [label for _, label, _ in sets],
-        "start": np.cumsum([0, *(len(actions) for *_, actions in sets)]).tolist(),
+        "blocks": [vars(each) for each in shown_blocks],
+        "labels": [label for _, label, _ in grids.sets],
+        "start": grids.start.tolist(),
         "key": key_line(game.wording) if game else "",
         **{"published": shown.facts.published, "tree": shown.facts.nodes},
         "files": left[:_MOST_LINKED],
