@@ -19,8 +19,6 @@ from numpy.typing import NDArray
 
 from eqbench.errors import MOST_NAMES, UsageError, counted, first_of, nearest
 from eqbench.report import read_data
-from eqbench.report.html.document import Block, Prose, document, page_table
-from eqbench.report.html.page import scatter
 from eqbench.report.naming import counts
 from eqbench.report.rows import FORMATS, SOLVER, Column, Report, Row, Table
 from eqbench.report.trials import (
@@ -515,25 +513,3 @@ def _change(old: Mapping[str, int], new: Mapping[str, int]) -> str | None:
 
 def _counts(found: Mapping[str, int]) -> str:
     return ", ".join(f"{name} ×{n}" if n > 1 else name for name, n in found.items()) or "–"
-
-
-def comparison_page(comparison: Comparison) -> str:
-    """Page with a point for each trial of a comparison, and its tables."""
-    report = comparison_report(comparison)
-    sides = comparison.solvers or [
-        f"{side}: {printable(run.path.absolute().name)}"
-        for side, run in (("base", comparison.base), ("new", comparison.new))
-    ]
-    trials = []
-    for old, new in comparison.trials:
-        solver = "" if comparison.solvers else f"{new.record.solver} "
-        name = f"{solver}{trial_of(new.record) or trial_of(old.record)}".strip()
-        trials.append((name, dict(zip(sides, (old, new), strict=True))))
-    charts, data = scatter(trials)
-    tables = [page_table(table, f"table-{k}") for k, table in enumerate(report.tables)]
-    metrics: list[Block] = [
-        *sorted(tables, key=lambda own: own.title != _ALL),
-        Prose(report.notes, small=True),
-    ]
-    parts: dict[str, Sequence[Block]] = {"Trial by trial": charts, "Metrics": metrics}
-    return document(" and ".join(sides), parts, lead=report.answer, data=data)

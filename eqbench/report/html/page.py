@@ -120,12 +120,12 @@ def report_page(
     return html.document(title, parts, lead=lead, data=values)
 
 
-def drawn(data: Mapping[str, charts.Rows], *names: str, **values: str) -> list[html.ChartBlock]:
+def drawn(data: Mapping[str, charts.Rows], *names: str) -> list[html.ChartBlock]:
     """Charts for which there are rows and choices, cells with what they need, and enough games."""
     cells, found = data["cells"], []
     games = {row["game"] for row in cells if "share" in row}
     for name in names:
-        spec = charts.specification(name, data, **values)
+        spec = charts.specification(name, data)
         needs = spec["usermeta"]
         is_known = any(row.get(needs.get("needs", "cell")) is not None for row in cells)
         has_all = bool(data.get(needs["rows"])) and all(needs["switches"].values())
@@ -489,12 +489,3 @@ def index_page(runs: Mapping[str, StoredRun], *, board: str = "") -> str:
     link = Markup('<a href="{}">The leaderboard of the challenge</a>')
     lead = [link.format(address_of(board))] if board else []
     return html.document(counted(len(runs), "run"), {"Runs": [table]}, lead=lead)
-
-
-def scatter(trials: Sequence[charts.Trial]) -> tuple[list[html.ChartBlock], dict[str, Any]]:
-    """A chart with a point for each trial of two sides that have several, and the data for it."""
-    entries = dict.fromkeys(entry for _, own in trials for entry in own.values())
-    data = charts.datasets([*entries], trials=trials)
-    chart = drawn(data, "pairs", measure="elapsed_s")
-    shown = ("cells", "trials") if chart else ()
-    return chart, {"datasets": {name: data[name] for name in shown}}
