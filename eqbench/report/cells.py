@@ -1,4 +1,4 @@
-"""Reports on runs: the tables of their cells, with all that is noted below them.
+"""Reports on runs: the tables of their cells, with all that is noted below them; CSV of both.
 
 A cell of the printed table is made here: `report_on` collects the tables, `cell_table` has a column
 for each entry of ``columns.toml``, and `_row` the values of a record, which `rows.py` formats.
@@ -6,13 +6,14 @@ for each entry of ``columns.toml``, and `_row` the values of a record, which `ro
 
 from __future__ import annotations
 
+import json
 import math
 import shlex
 import statistics
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from eqbench.documents import convert
 from eqbench.errors import UsageError
@@ -25,9 +26,13 @@ from eqbench.report.recall import recall_table
 from eqbench.report.rows import EXACT_ZERO, FORMATS, RUN, SOLVER, Cell, Column, Report, Row, Table
 from eqbench.report.trials import RunCell, Trials
 from eqbench.requests import FLAG, Choice, Option, Words
+from eqbench.store.results import data_frame, result_columns, result_rows
 from eqbench.store.stored_run import StoredRun
-from eqbench.text import grouped, printable, seconds, shortened
+from eqbench.text import csv_text, grouped, printable, seconds, shortened
 from eqbench.verification import BY_PRODUCTS
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 ABSENT = {status: facts["absent"] for status, facts in trials.STATUSES.items() if "absent" in facts}
 ALARMING = frozenset(status for status, facts in trials.STATUSES.items() if facts["tone"] == "bad")
@@ -329,23 +334,31 @@ def _remarks(entry: RunCell) -> Iterator[tuple[str, str]]:
 
 def summary(entries: Sequence[RunCell], view: View = DEFAULT) -> Table:
     """Table of a game with one row for each solver, and one for the best of them in each trial."""
-    ran = trials.began(entries)
-    best = trials.virtual_best(ran)
-    rows = []
-    for own in trials.by_solver(ran, view.sort):
-        wins = best.wins[own.solver] if best else None
-        found = naming.found_of(*(entry.record for entry in own.entries)) or None
-        figures = own.statistics | {"fastest": wins, "found_of": found}
-        first, shown = own.entries[0], _shown(figures, own.entries)
-        values = {"run": first.run, "solver": first.record.solver}
-        rows.append(Row(own.solver, values | shown))
-    if best:
-        rows.append(Row(VIRTUAL_BEST, {"solver": VIRTUAL_BEST, **_shown(best.statistics, ran)}))
+    ran, rows = trials.began(entries), []
+    for name, own, figures in _statistics(ran, view.sort):
+        is_best = name == VIRTUAL_BEST
+        found = "" if is_best else naming.found_of(*(entry.record for entry in own))
+        values = {"run": None if is_best else own[0].run, "found of": found or None}
+        values["solver"] = name if is_best else own[0].record.solver
+        rows.append(Row(name, values | _shown(figures, own)))
     columns = [RUN] * trials.several("run", entries) + [SOLVER, *SUMMARY.values()]
     kept = (c for c in columns if any(row.values.get(c.title) is not None for row in rows))
     limits = sorted({entry.limit_s for entry in ran if entry.source})
     timeout = f"timeout of a cell: {' or '.join(f'{limit:g} s' for limit in limits)}"
     return Table("", tuple(kept), tuple(rows), (timeout,))
+
+
+def _statistics(
+    entries: Sequence[RunCell], order: str = "given"
+) -> Iterator[tuple[str, Sequence[RunCell], dict[str, Any]]]:
+    """Yield solvers with cells and statistics, last the virtual best one, by names of CSV."""
+    ran = trials.began(entries)
+    best = trials.virtual_best(ran)
+    for own in trials.by_solver(entries, order):
+        wins = best.wins[own.solver] if best else None
+        yield own.solver, own.entries, own.statistics | {"fastest": wins}
+    if best:
+        yield VIRTUAL_BEST, ran, dict(best.statistics)
 
 
 def _shown(figures: Mapping[str, Any], entries: Sequence[RunCell]) -> dict[str, Any]:
@@ -360,3 +373,65 @@ def _shown(figures: Mapping[str, Any], entries: Sequence[RunCell]) -> dict[str, 
         if name in SUMMARY and (figures["cells"] >= LEAST_CELLS or "quartile" not in name)
     }
     return shown | {SUMMARY["interval"].title: " – ".join(dict.fromkeys(ends)) or None}
+
+
+# -- for other programs ----------------------------------------------------------------------------
+
+
+def results_csv(runs: Sequence[StoredRun]) -> str:
+    """One row per cell, as in :meth:`eqbench.Run.frame`; empty where nothing is known.
+
+    More on the equilibrium follows, with its parameters as JSON. Paths are as the runs were named,
+    not absolute, so that a file may be passed on without telling where it was made.
+    """
+    facts = ("on_path", "strict", "distance", "parameters")
+    rows = result_rows(runs)
+    for row, cell in zip(rows, (cell for run in runs for cell in run.cells), strict=True):
+        if cell.equilibria and (identity := cell.equilibria[0].identity):
+            own = {**identity, "parameters": json.dumps(identity["parameters"])}
+            row |= {f"equilibrium_{name}": own[name] for name in facts}
+    return _csv([*result_columns(runs), *(f"equilibrium_{name}" for name in facts)], rows)
+
+
+def summary_csv(runs: Sequence[StoredRun]) -> str:
+    """One row per run, game and solver, with statistics over the seeds; see `summary_rows`.
+
+    `equilibria` is JSON: how many cells found each.
+    """
+    rows = summary_rows(runs)
+    lines = (row | {"equilibria": json.dumps(row["equilibria"])} for row in rows)
+    return _csv(SUMMARY_COLUMNS, lines)
+
+
+def summary_frame(runs: Iterable[StoredRun]) -> pd.DataFrame:
+    """Statistics over the seeds as a data frame; see :meth:`eqbench.Run.frame`."""
+    return data_frame(summary_rows(runs), SUMMARY_COLUMNS)
+
+
+def summary_rows(runs: Iterable[StoredRun]) -> list[dict[str, Any]]:
+    """Statistics by run, game and solver, and those of the virtual best solver of each game.
+
+    None stands for what is not known, or is longer than the timeout.
+    """
+    rows: list[dict[str, Any]] = []
+    for run in runs:
+        for _, game in trials.titled(RunCell("", cell, run) for cell in run.finished):
+            for name, own, figures in _statistics(game):
+                is_best, cell = name == VIRTUAL_BEST, own[0].record
+                row = {"run": str(run.path), "game": cell.game, "game_spec": cell.game_spec}
+                row |= {"solver": name, "solver_spec": "" if is_best else cell.solver_spec}
+                row |= {key: None if each == math.inf else each for key, each in figures.items()}
+                row["processors"] = len(trials.processors(game if is_best else own))
+                rows.append(row | {"equilibria": {} if is_best else naming.counts(own)})
+    return rows
+
+
+SUMMARY_COLUMNS = (
+    *("run", "game", "solver", "game_spec", "solver_spec", *Trials(()).statistics),
+    *("processors", "equilibria"),
+)
+
+
+def _csv(columns: Sequence[str], rows: Iterable[dict[str, Any]]) -> str:
+    lines = ([*map(row.get, columns)] for row in rows)
+    return csv_text([columns, *lines], end="\r\n")  # as the RFC has the ends of lines

@@ -15,9 +15,16 @@ from eqbench.equilibria.known import meanings, payoff_ends
 from eqbench.errors import EqbenchError, UsageError, counted, first_of
 from eqbench.registry import default_registry
 from eqbench.report.answer import MOST_GAMES
-from eqbench.report.cells import DEFAULT, FEW_CELLS, MOST_CELLS, View, report_on
+from eqbench.report.cells import (
+    DEFAULT,
+    FEW_CELLS,
+    MOST_CELLS,
+    View,
+    report_on,
+    results_csv,
+    summary_csv,
+)
 from eqbench.report.charts import GameFacts
-from eqbench.report.exports import results_csv, summary_csv
 from eqbench.report.formats import latex, macros, markdown
 from eqbench.report.html.page import index_page, report_page
 from eqbench.report.known import small_game

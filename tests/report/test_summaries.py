@@ -17,8 +17,14 @@ from helpers.runs import cell, identified, identity, run_of, sample_run, write_r
 import eqbench
 from eqbench.errors import UsageError
 from eqbench.report import trials as module
-from eqbench.report.cells import FEW_CELLS, LEAST_CELLS, MOST_CELLS, VIRTUAL_BEST, report_on
-from eqbench.report.exports import summary_rows
+from eqbench.report.cells import (
+    FEW_CELLS,
+    LEAST_CELLS,
+    MOST_CELLS,
+    VIRTUAL_BEST,
+    report_on,
+    summary_rows,
+)
 from eqbench.report.formats import markdown
 from eqbench.report.html.page import report_page
 from eqbench.report.trials import RunCell, by_solver, entries_of, first_trials, virtual_best
@@ -176,7 +182,7 @@ def test_work_on_a_report_grows_with_its_cells_alone(monkeypatch: pytest.MonkeyP
 
     plain = module.several
     monkeypatch.setattr(RunCell, "solver", property(counting))
-    monkeypatch.setattr("eqbench.report.cells.several", several)
+    monkeypatch.setattr("eqbench.report.trials.several", several)
     counts = []
     for number in (100, 400):
         calls.clear()
