@@ -52,7 +52,6 @@ SUMMARY = convert(COLUMNS["summary"], dict[str, Column])
 _NAMES = tuple(sorted(CELLS))
 LEAST_CELLS = 4  # that have quartiles in a table
 VIRTUAL_BEST = "virtual best"
-_GAME = Column("game", identifies=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,7 +132,7 @@ def report_on(
             table = summary(finished, view)
         else:
             cells = trials.arranged(trials.began(group), view.sort)
-            table = cell_table(cells, view, with_game=False, medians=is_long)
+            table = cell_table(cells, view, medians=is_long)
             table = replace(table, lines=(LONG.format(len(cells)),) * is_long)
         found = naming.equilibria_tables(title, group, always=bool(summarize))
         words = () if found else naming.explained(naming.equilibria(group))
@@ -161,18 +160,9 @@ def report_on(
     return Report(tuple(tables), notes=tuple(notes), answer=known)
 
 
-def cell_table(
-    entries: Sequence[RunCell],
-    view: View = DEFAULT,
-    *,
-    with_game: bool = True,
-    medians: bool = False,
-) -> Table:
-    """Table of cells without title and notes, as a rule with a column for the game as typed.
-
-    With `medians` there is a row for each solver.
-    """
-    columns = [RUN] * trials.several("run", entries) + [SOLVER] + [_GAME] * with_game
+def cell_table(entries: Sequence[RunCell], view: View = DEFAULT, *, medians: bool = False) -> Table:
+    """Table of the cells of a game without title and notes; of many cells `medians` by solver."""
+    columns = [RUN] * trials.several("run", entries) + [SOLVER]
     trial = [name for name in trials.TRIAL if not medians and trials.several(name, entries)]
     columns += [Column(name, "count", identifies=True) for name in trial]
     label_of = trials.row_labels(entries)
@@ -232,7 +222,7 @@ def _row(entry: RunCell, name: str) -> Row:
         "time_to_target": time if (time := entry.time_to()) < math.inf else None,
     }
     values: dict[str, Any] = {**verdicts, "run": entry.run}
-    values |= {column: getattr(record, column) for column in ("solver", "game", *trials.TRIAL)}
+    values |= {column: getattr(record, column) for column in ("solver", *trials.TRIAL)}
     for column, facts in COLUMNS["cells"].items():
         own = getattr(record, facts.get("field", column), None)
         values[facts["title"]] = made.get(column, own)
@@ -260,7 +250,6 @@ def _middle(own: Trials) -> Row:
         "credible": None,
     }
     values: dict[str, Any] = {"run": first.run, "solver": first.record.solver}
-    values["game"] = first.record.game
     for column, facts in COLUMNS["cells"].items():
         if column not in made:
             figures = own.figures(facts.get("field", column))

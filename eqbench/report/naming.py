@@ -81,12 +81,16 @@ def found(record: CellRecord) -> dict[str, list[EquilibriumRecord]]:
     Their play is on the path of one, their regret within the tolerance, and no claim refuted.
     """
     members: dict[str, list[EquilibriumRecord]] = {}
-    allowed = math.inf if record.tolerance is None else record.tolerance
-    for item in record.equilibria:
-        is_equilibrium = item.refuted is None and item.max_regret <= allowed
-        if is_equilibrium and item.identity and item.identity["on_path"]:
+    for item in filter(partial(holds, record), record.equilibria):
+        if item.identity and item.identity["on_path"]:
             members.setdefault(item.identity["name"], []).append(item)
     return members
+
+
+def holds(record: CellRecord, item: EquilibriumRecord) -> bool:
+    """Return whether a candidate of a cell is an equilibrium, up to the tolerance of the cell."""
+    allowed = math.inf if record.tolerance is None else record.tolerance
+    return item.refuted is None and item.max_regret <= allowed
 
 
 def places(record: CellRecord) -> tuple[set[int], int, bool] | None:
@@ -94,11 +98,10 @@ def places(record: CellRecord) -> tuple[set[int], int, bool] | None:
 
     None where the complete set of the game is not known, or nothing was found.
     """
-    allowed = math.inf if record.tolerance is None else record.tolerance
     known = [
         item.verdicts["place"]["record"]
         for item in record.equilibria
-        if item.refuted is None and item.max_regret <= allowed and "place" in item.verdicts
+        if holds(record, item) and "place" in item.verdicts
     ]
     with suppress(KeyError, TypeError, ValueError):  # a stored record may have anything in it
         numbers = {int(place["component"]) for place in known}
@@ -440,12 +443,6 @@ def _finders_row(item: FoundEquilibrium, solvers: Iterable[Trials]) -> Row:
             number, cells = len(handed_over(own[0])), len(trial.entries)
             often = f" {len(own)}/{cells}" if cells > 1 else f" ×{number}" * (number > 1)
             finders.append(trial.solver + often + ROUGH * item.solvers[trial.solver])
-    values = {
-        "equilibrium": item.title,
-        "solvers": len(finders),
-        "best regret": item.members[0].max_regret,
-        "family": item.where or None,
-        "payoffs": None if item.is_near else payoff_ranges(item.members),  # no player's equilibrium
-        "found by": finders,
-    }
-    return Row(item.title, values)
+    payoffs = None if item.is_near else payoff_ranges(item.members)  # no player's equilibrium
+    regret, where = item.members[0].max_regret, item.where or None
+    return Row.of(_COLUMNS, [item.title, len(finders), regret, where, payoffs, finders])

@@ -12,7 +12,7 @@ import textwrap
 import zlib
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from heapq import nlargest
 from typing import Any
@@ -50,44 +50,24 @@ InfosetKey = tuple[int, str, tuple[str, ...]]  # player, label and actions
 
 @dataclass(frozen=True)
 class Block:
-    """The information sets of one player.
+    """The information sets of one player."""
 
-    Attributes
-    ----------
-    player : position of the player
-    columns : what players hold, such as cards; one empty text if rows are information sets
-    rows : of each the situation in words, its actions, and the information set in each column, -1
-        where there is none
-    title : the situation of a grid of hands, which has no words in its rows; else empty
-    """
-
-    player: int
-    columns: tuple[str, ...]
+    player: int  #: position
+    columns: tuple[str, ...]  #: cards, for example; one empty text if rows are information sets
+    #: situation in words, its actions, and the information set in each column, -1 for none
     rows: tuple[tuple[str, tuple[str, ...], tuple[int, ...]], ...]
-    title: str = ""
+    title: str = ""  #: situation of a grid of hands, which has no words in its rows
 
 
 @dataclass(frozen=True, eq=False)
 class Grids:
-    """Information sets of a game in grids; many hands of two cards are put together by kinds.
+    """Information sets of a game in grids; many hands of two cards are put together by kinds."""
 
-    Attributes
-    ----------
-    sets : player, label and actions of each information set, or of each situation with a kind of
-        hands, which has a label such as ``AKs:K B50``
-    place : int (I,)
-        Which of these each information set belongs to.
-    sizes : int (I,)
-        Its number of actions.
-    blocks : of hands a grid of 13 x 13 for each situation, -1 where a player has no such hand
-    by_kind : whether hands are put together
-    """
-
-    sets: tuple[InfosetKey, ...]
-    place: NDArray[np.intp]
-    sizes: NDArray[np.intp]
-    blocks: tuple[Block, ...]
-    by_kind: bool
+    sets: tuple[InfosetKey, ...]  #: information sets; of kinds with labels such as ``AKs:K B50``
+    place: NDArray[np.intp]  #: (I,) which of these each information set belongs to
+    sizes: NDArray[np.intp]  #: (I,) its number of actions
+    blocks: tuple[Block, ...]  #: of hands 13 x 13 for each situation, -1 where there are none
+    by_kind: bool  #: whether hands are put together
 
     @cached_property
     def start(self) -> NDArray[np.intp]:
@@ -113,17 +93,11 @@ class Grids:
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """A profile to be drawn, and what is known about it.
-
-    Attributes
-    ----------
-    title : which profile it is; empty if it needs none
-    credible : whether some belief supports what is played at each information set, if it was judged
-    """
+    """A profile to be drawn, and what is known about it."""
 
     profile: BehaviorProfile
-    title: str = ""
-    credible: Sequence[bool] = field(default=())
+    title: str = ""  #: which profile it is
+    credible: Sequence[bool] = ()  #: if some belief supports the play at each information set
 
 
 def blocks(sets: Sequence[tuple[int, str, Sequence[str]]], wording: Wording | None) -> list[Block]:

@@ -196,51 +196,31 @@ def _sets_table(player: str, sets: Sequence[dict[str, Any]], wording: Wording | 
 def _hand_tables(sets: Sequence[dict[str, Any]], wording: Wording | None) -> list[Table]:
     """Grids of kinds of hands of two cards in the most reached situations, if there are many."""
     players = list(dict.fromkeys(item["player"] for item in sets))
-    hands = grids_of(
-        [
-            (
-                players.index(item["player"]),
-                item["label"],
-                tuple(a["action"] for a in item["actions"]),
-            )
-            for item in sets
-        ],
-        wording,
-    )
-    if not hands.by_kind:
+    actions = (tuple(action["action"] for action in item["actions"]) for item in sets)
+    owners = ((players.index(item["player"]), item["label"]) for item in sets)
+    grids = grids_of([(*owner, own) for owner, own in zip(owners, actions, strict=True)], wording)
+    if not grids.by_kind:
         return []
-    frequencies = [action["frequency"] for item in sets for action in item["actions"]]
-    values, reach = hands.averages(
-        np.array(frequencies), np.array([item["reach"] for item in sets])
-    )
-    shown, _ = most_reached(hands.blocks, reach, 0)
+    frequencies = np.array([action["frequency"] for item in sets for action in item["actions"]])
+    values, reach = grids.averages(frequencies, np.array([item["reach"] for item in sets]))
     columns = [Column("", identifies=True), *(Column(rank, "number") for rank in HAND_RANKS)]
+
+    def cell(at: int) -> str:
+        text = f"{100 * abs(1 - values[grids.start[at]]):.0f}" if at >= 0 else "·"
+        return f"({text})" if at >= 0 and reach[at] < NEGLIGIBLE else text
+
     tables = []
-    for block in shown:
-        (_, (first, *others), _), total = block.rows[0], 0.0
-        sums, rows = np.zeros(1 + len(others)), []
-        for rank, _, places in block.rows:
-            cells = []
-            for at in places:
-                own = values[hands.start[at] : hands.start[at + 1]] if at >= 0 else sums * 0
-                sums, total = sums + own * reach[at] * (at >= 0), total + reach[at] * (at >= 0)
-                text = f"{100 * abs(1 - own[0]):.0f}" if at >= 0 else "·"
-                cells.append(f"({text})" if at >= 0 and reach[at] < NEGLIGIBLE else text)
-            rows.append(Row.of(columns, [rank, *cells]))
-        shares = zip((first, *others), sums / (total or 1), strict=True)
-        overall = ", ".join(
-            f"{shortened(printable(name))} {_number(share)}" for name, share in shares
-        )
-        what = " or ".join(shortened(printable(name)) for name in others) or "nothing else"
+    for block in most_reached(grids.blocks, reach, 0)[0]:
+        names = [shortened(printable(name)) for name in block.rows[0][1]]
+        held = np.array([at for *_, places in block.rows for at in places if at >= 0])
+        played = values[grids.start[held, None] + np.arange(len(names))]
+        shares = reach[held] @ played / (reach[held].sum() or 1)
+        overall = ", ".join(map("{} {}".format, names, map(_number, shares)))
+        what = " or ".join(names[1:]) or "nothing else"
+        rows = (Row.of(columns, [rank, *map(cell, places)]) for rank, _, places in block.rows)
+        title = f"{_label(players[block.player])} {block.title}"
         lines = (f"all hands: {overall}; below in %: {what}",)
-        tables.append(
-            Table(
-                f"{_label(players[block.player])} {block.title}",
-                tuple(columns),
-                tuple(rows),
-                lines=lines,
-            )
-        )
+        tables.append(Table(title, tuple(columns), tuple(rows), lines=lines))
     return tables
 
 

@@ -27,19 +27,13 @@ _STEP = 0.005  # of a share, less than which is not drawn
 
 @dataclass
 class Recall:
-    """What a solver found on games whose equilibria are all known.
-
-    Attributes
-    ----------
-    of, found : for each game that it began, how many equilibria there are, and how many it found
-    seconds : for each game, processor time of all cells together
-    gains : seconds on a game after which its share of the equilibria rose, and by how much
-    """
+    """What a solver found on games whose equilibria are all known, game by game that it began."""
 
     solver: str
-    of: list[int] = field(default_factory=list)
-    found: list[int] = field(default_factory=list)
-    seconds: list[float] = field(default_factory=list)
+    of: list[int] = field(default_factory=list)  #: how many equilibria there are
+    found: list[int] = field(default_factory=list)  #: how many it found
+    seconds: list[float] = field(default_factory=list)  #: processor time of all cells together
+    #: seconds on a game after which its share of the equilibria rose, and by how much
     gains: list[tuple[float, float]] = field(default_factory=list)
 
     @property
@@ -95,19 +89,17 @@ def recall_table(entries: Iterable[RunCell]) -> list[Table]:
     games = max((own.games for own in known), default=0)
     if games < FEWEST_GAMES:
         return []
-    rows: list[dict[str, Any]] = [
-        {
-            "solver": own.solver,
-            "games": own.games,
-            "found of": f"{sum(own.found)}/{sum(own.of)}",
-            "recall": own.share,
-            "all found": sum(map(int.__eq__, own.found, own.of)),
-            "time a game": fmean(own.seconds),
-        }
-        for own in known
+    rows = []
+    for own in known:
+        share = (
+            f"{sum(own.found)}/{sum(own.of)}",
+            own.share,
+            sum(map(int.__eq__, own.found, own.of)),
+        )
+        rows.append(Row.of(_COLUMNS, [own.solver, own.games, *share, fmean(own.seconds)]))
+    return [
+        Table(f"{games} games whose equilibria are all known", _COLUMNS, tuple(rows), topic=TOPIC)
     ]
-    shown = tuple(Row(row["solver"], row) for row in rows)
-    return [Table(f"{games} games whose equilibria are all known", _COLUMNS, shown, topic=TOPIC)]
 
 
 def recall_rows(entries: Iterable[RunCell]) -> list[dict[str, Any]]:

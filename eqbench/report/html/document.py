@@ -111,13 +111,9 @@ class Played:
 
 
 @dataclass(frozen=True)
-class ClickedTree:
-    """A game tree that readers open node by node, with what profiles play."""
+class ClickedTree(Played):
+    """A game tree that readers open node by node; data are of :mod:`eqbench.report.html.tree`."""
 
-    name: str  # anchor
-    title: str
-    game: str  # while which it is shown, by its place in the data; always if empty
-    data: Mapping[str, Any]  # of :mod:`eqbench.report.html.tree`
     reading: str  # how to read it
 
 
@@ -139,16 +135,7 @@ class Tabs:
 
 # Blocks in a list stand side by side, one below the other on narrow screens.
 Block = (
-    Prose
-    | FactList
-    | Command
-    | ChartBlock
-    | Picture
-    | Played
-    | ClickedTree
-    | Table
-    | Tabs
-    | Sequence["Block"]
+    Prose | FactList | Command | ChartBlock | Picture | Played | Table | Tabs | Sequence["Block"]
 )
 
 
@@ -173,9 +160,11 @@ def document(
         parts = {title: _without_charts(part) for title, part in parts.items()}
         lead, charts = [*lead, lack], {}
     values: dict[str, Any] = {"datasets": {}, **(data or {}), "charts": charts}
-    played = {block.name: block.data for block in leaves if isinstance(block, Played)}
+    played, trees = (
+        {block.name: block.data for block in leaves if type(block) is kind}
+        for kind in (Played, ClickedTree)
+    )
     values |= {"played": played} if played else {}
-    trees = {block.name: block.data for block in leaves if isinstance(block, ClickedTree)}
     values |= {"trees": trees} if trees else {}
     styles = ["equilibria.css"] * bool(played or trees) + ["tree.css"] * bool(trees)
     values["datasets"] = dict(values["datasets"])

@@ -245,7 +245,7 @@ def matrix(
     ]
     columns, folded = [*_MATRIX, *groups], [c.title for c in _MATRIX if c.dispensable]
     if len(entries) == len(solvers):
-        cells = cell_table([own.entries[0] for own in solvers], with_game=False)
+        cells = cell_table([own.entries[0] for own in solvers])
         split = cells.with_payoff_columns("P")
         known_titles = {*_IN_MATRIX, *(column.title for column in _MATRIX)}
         more = [column for column in split.columns if column.title not in known_titles]
@@ -446,8 +446,7 @@ def _data(
 
 def _candidate(item: EquilibriumRecord, entry: RunCell, words: Wording | None) -> dict[str, Any]:
     """A candidate in words too, without the long list of where it differs off the path."""
-    own, allowed = item.to_json(), entry.record.tolerance
-    is_equilibrium = item.refuted is None and (allowed is None or item.max_regret <= allowed)
+    own, is_equilibrium = item.to_json(), naming.holds(entry.record, item)
     own["lines"] = identity_lines(own, is_equilibrium=is_equilibrium, wording=words)
     if item.identity is None:
         return own
