@@ -6,26 +6,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from eqbench.errors import counted, first_of
-from eqbench.report.naming import (
-    ROUGH,
-    ROUGHLY,
-    FoundEquilibrium,
-    equilibria,
-    is_cluster,
-    is_imperfect,
-    places,
-)
+from eqbench.report import naming, trials
+from eqbench.report.naming import FoundEquilibrium
 from eqbench.report.recall import FEWEST_GAMES, recalls
-from eqbench.report.trials import (
-    STATUSES,
-    RunCell,
-    Trials,
-    arranged,
-    began,
-    by_solver,
-    named,
-    standings,
-)
+from eqbench.report.trials import RunCell, Trials
 from eqbench.store.schema import CellRecord
 from eqbench.text import printable, seconds, shortened, small
 from eqbench.verification import BY_PRODUCTS
@@ -41,16 +25,16 @@ def answer(entries: Sequence[RunCell], planned: int = 0) -> tuple[str, ...]:
 
     While some of the `planned` cells are missing, the answer says so.
     """
-    known = [(name, arranged(game)) for name, game in named(entries)]
+    known = [(name, trials.arranged(game)) for name, game in trials.named(entries)]
     games = [game for _, game in known]
     each = known if 1 < len(known) <= MOST_GAMES else []
-    ran = [own for game in games if (own := began(game))]
+    ran = [own for game in games if (own := trials.began(game))]
     sentences = [_reached(ran), _found(ran, briefly=len(known) > 1)] if ran else []
     sentences += [] if each or not ran else [_not_ok(games, broken=len(known) > 1)]
     if absent := "; ".join(_ended(games, "absent")):
         sentences.append(f"{absent[:1].upper()}{absent[1:]}.")
     for name, game in each:
-        taken = [cells] if (cells := began(game)) else []
+        taken = [cells] if (cells := trials.began(game)) else []
         parts = (_reached(taken) if taken else "", _found(taken, briefly=True), _not_ok([game]))
         sentences.append(f"{name}: {' '.join(filter(None, parts))}")
     sentences = [printable(sentence) for sentence in sentences if sentence]
@@ -64,10 +48,10 @@ def overview(games: Sequence[tuple[str, Sequence[RunCell]]]) -> Iterator[str]:
     """Yield who found what in each of many games, and how many solvers reached the target."""
     near = False
     for title, game in games[:MOST_LINES]:
-        ran = by_solver(began(game))
+        ran = trials.by_solver(trials.began(game))
         texts = []
-        for item in (each for each in equilibria(game) if not each.is_near):
-            names = [name + ROUGH * rough for name, rough in item.solvers.items()]
+        for item in (each for each in naming.equilibria(game) if not each.is_near):
+            names = [name + naming.ROUGH * rough for name, rough in item.solvers.items()]
             near |= any(item.solvers.values())
             is_by_all = len(names) == len(ran) > 1 and not any(item.solvers.values())
             by = f"all {len(ran)}" if is_by_all else first_of(names, MOST_NAMED)
@@ -79,13 +63,13 @@ def overview(games: Sequence[tuple[str, Sequence[RunCell]]]) -> Iterator[str]:
     if len(games) > MOST_LINES:
         yield f"and {counted(len(games) - MOST_LINES, 'more game')}"
     if near:
-        yield ROUGHLY
+        yield naming.ROUGHLY
 
 
 def _reached(games: Sequence[Sequence[RunCell]]) -> str:
     """Return who reached the target, on how many games if these are several, and how fast."""
     cells = [entry for game in games for entry in game]
-    solvers, ok = by_solver(cells), Trials(cells).ok
+    solvers, ok = trials.by_solver(cells), Trials(cells).ok
     targets = sorted({entry.record.target or 0.0 for entry in cells})
     figures = f" (max regret {' or '.join(map(small, targets))})" * (len(targets) <= 2)
     what = f"reached the target{figures}"
@@ -112,7 +96,7 @@ def _reached(games: Sequence[Sequence[RunCell]]) -> str:
     if idle:
         text += f"; at it from the start (not counted): {first_of(idle)}"
     if not ok:
-        sound = by_solver(e for e in cells if e.record.status not in ("crashed", "refuted"))
+        sound = trials.by_solver(e for e in cells if e.record.status not in ("crashed", "refuted"))
         closest = sorted((own.best, own.solver) for own in sound if own.best is not None)
         text += "".join(f"; closest: {name} ({small(regret)})" for regret, name in closest[:1])
     return f"{text}."
@@ -120,7 +104,7 @@ def _reached(games: Sequence[Sequence[RunCell]]) -> str:
 
 def _ranked(games: Sequence[Sequence[RunCell]], what: str) -> tuple[str, list[str], list[str]]:
     """Return on how many games each solver did `what`, who was fastest, and who began there."""
-    ranks = standings(games)
+    ranks = trials.standings(games)
     first, *others = ranks
     most = " in most cells" * (sum(own.taken for own in ranks) < sum(map(len, games)))
     some = any(own.taken < len(games) for own in ranks)
@@ -141,9 +125,9 @@ def _ranked(games: Sequence[Sequence[RunCell]], what: str) -> tuple[str, list[st
 
 def _found(games: Sequence[Sequence[RunCell]], *, briefly: bool) -> str:
     """Return which equilibria were found, and what shows that some are missing."""
-    members = [item for game in games for item in equilibria(game) if not item.is_near]
-    sets = {item.name: item for item in members if not is_cluster(item.name)}
-    clusters = [item for item in members if is_cluster(item.name)]
+    members = [item for game in games for item in naming.equilibria(game) if not item.is_near]
+    sets = {item.name: item for item in members if not naming.is_cluster(item.name)}
+    clusters = [item for item in members if naming.is_cluster(item.name)]
     parts = []
     if sets:
         names = [_named(item) if briefly else _finders(item) for item in sets.values()]
@@ -178,7 +162,7 @@ def _of_all(games: Sequence[Sequence[RunCell]]) -> Iterator[str]:
     finders: dict[str, set[int]] = {}
     whole, what = 1, ""
     for entry in games[0]:
-        if known := places(entry.record):
+        if known := naming.places(entry.record):
             numbers, whole, isolated = known
             what = "equilibria" if isolated else "components of equilibria"
             finders.setdefault(entry.solver, set()).update(numbers)
@@ -197,7 +181,7 @@ def _of_all(games: Sequence[Sequence[RunCell]]) -> Iterator[str]:
 
 def _whole(records: Sequence[CellRecord]) -> Iterator[str]:
     """Yield whether the equilibria of a game are known to be all, as far as no count says it."""
-    known = [place for place in map(places, records) if place]
+    known = [place for place in map(naming.places, records) if place]
     listed = (r for r in records if r.status == "ok" and r.equilibria)
     full = next((r for r in listed if r.equilibria[0].claim == "complete list"), None)
     if full:
@@ -219,7 +203,7 @@ def _incredible(games: Sequence[Sequence[RunCell]]) -> Iterator[str]:
             known = first.credible
             if known and known["credible"] < known["sets"]:
                 cells.append(f"{name} ({known['credible']} of {known['sets']} sets)")
-            imperfect += [name] * is_imperfect(first)
+            imperfect += [name] * naming.is_imperfect(first)
     if cells:
         yield f"Not credible at all information sets: {first_of([*dict.fromkeys(cells)])}."
     if imperfect:
@@ -252,7 +236,7 @@ def _ended(games: Sequence[Sequence[RunCell]], how: str, *, broken: bool = False
     cells = [entry for game in games for entry in game]
     where = "this game" if len(games) == 1 else "some games"
     parts = []
-    for status, texts in STATUSES.items():
+    for status, texts in trials.STATUSES.items():
         times = Counter(entry.solver for entry in cells if entry.record.status == status)
         if times and how in texts and (texts["tone"] == "bad" or not broken):
             names = first_of([name + f" ×{n}" * (n > 1) for name, n in times.items()])

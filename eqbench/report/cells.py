@@ -407,7 +407,8 @@ def summary_rows(runs: Iterable[StoredRun]) -> list[dict[str, Any]]:
         for _, game in trials.titled(RunCell("", cell, run) for cell in run.finished):
             for name, own, figures in _statistics(game):
                 is_best, cell = name == VIRTUAL_BEST, own[0].record
-                row = {"run": str(run.path), "game": cell.game, "game_spec": cell.game_spec}
+                row: dict[str, Any] = {"run": str(run.path), "game": cell.game}
+                row["game_spec"] = cell.game_spec
                 row |= {"solver": name, "solver_spec": "" if is_best else cell.solver_spec}
                 row |= {key: None if each == math.inf else each for key, each in figures.items()}
                 row["processors"] = len(trials.processors(game if is_best else own))

@@ -153,11 +153,11 @@ def document(
     does not have. Its ``datasets``, rows by name for charts, are written as columns and values,
     which takes half the space.
     """
-    parts = {title: _with_content(part) for title, part in parts.items()}
+    parts = {title: _kept(part) for title, part in parts.items()}
     leaves = [leaf for part in parts.values() for leaf in _leaves(part)]
     charts = {leaf.name: leaf.spec for leaf in leaves if isinstance(leaf, ChartBlock)}
     if charts and (lack := what_charts_lack()):
-        parts = {title: _without_charts(part) for title, part in parts.items()}
+        parts = {title: _kept(part, ChartBlock) for title, part in parts.items()}
         lead, charts = [*lead, lack], {}
     values: dict[str, Any] = {"datasets": {}, **(data or {}), "charts": charts}
     played, trees = (
@@ -205,10 +205,15 @@ def what_charts_lack() -> str:
     return ""
 
 
-def _with_content(part: Sequence[Block]) -> list[Block]:
-    """Blocks whose first field, content or name, is not empty."""
-    kept = [_with_content(each) if isinstance(each, Sequence) else each for each in part]
-    return [e for e in kept if (e if isinstance(e, Sequence) else next(iter(vars(e).values())))]
+def _kept(part: Sequence[Block], *dropped: type) -> list[Block]:
+    """Blocks, also in lists and tabs, whose first field, content or name, is not empty."""
+    kept: list[Block] = []
+    for each in part:
+        own = Tabs(_kept(each.cards, *dropped)) if isinstance(each, Tabs) else each
+        own = _kept(own, *dropped) if isinstance(own, Sequence) else own
+        content = own if isinstance(own, Sequence) else next(iter(vars(own).values()))
+        kept += [own] * (bool(content) and not isinstance(own, dropped))
+    return kept
 
 
 def _leaves(part: Sequence[Block]) -> Iterator[Block]:
@@ -217,18 +222,6 @@ def _leaves(part: Sequence[Block]) -> Iterator[Block]:
             yield from _leaves(block.cards if isinstance(block, Tabs) else block)
         else:
             yield block
-
-
-def _without_charts(part: Sequence[Block]) -> list[Block]:
-    kept: list[Block] = []
-    for each in part:
-        if isinstance(each, Sequence):
-            kept += [_without_charts(each)]
-        elif isinstance(each, Tabs):
-            kept += [block for block in each.cards if isinstance(block, Played)]
-        else:
-            kept += [each] * (not isinstance(each, ChartBlock))
-    return [each for each in kept if each]
 
 
 def anchor_of(text: str) -> str:
