@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from eqbench.errors import counted, first_of
 from eqbench.report import naming, trials
 from eqbench.report.naming import FoundEquilibrium
-from eqbench.report.recall import FEWEST_GAMES, recalls
+from eqbench.report.recall import recalls
 from eqbench.report.trials import RunCell, Trials
 from eqbench.store.schema import CellRecord
 from eqbench.text import printable, seconds, shortened, small
@@ -152,8 +152,8 @@ def _found(games: Sequence[Sequence[RunCell]], *, briefly: bool) -> str:
 def _of_all(games: Sequence[Sequence[RunCell]]) -> Iterator[str]:
     """Yield how many of all equilibria each solver found, of games whose are all known."""
     if len(games) != 1:
-        ranks = recalls(entry for game in games for entry in game)
-        if (number := max((own.games for own in ranks), default=0)) >= FEWEST_GAMES:
+        if ranks := recalls(entry for game in games for entry in game):
+            number = max(own.games for own in ranks)
             listed = [f"{own.solver} found {sum(own.found)} of {sum(own.of)}" for own in ranks]
             where = f"On {number} games whose equilibria are all known"
             single = ", at most one on each" * all(max(own.found) <= 1 for own in ranks)

@@ -72,7 +72,7 @@ class Recall:
 
 
 def recalls(entries: Iterable[RunCell]) -> list[Recall]:
-    """Recall of each solver, the best first; empty where no complete set is known."""
+    """Recall of each solver, the best first; empty for fewer than two games that are all known."""
     found: dict[str, Recall] = {}
     ended = (entry for entry in began(entries) if entry.record.status != "interrupted")
     for cells in grouped(ended, lambda entry: entry.record.game_identity).values():
@@ -80,34 +80,26 @@ def recalls(entries: Iterable[RunCell]) -> list[Recall]:
         of = max((each[1] for each in known if each), default=0)
         for own in by_solver(cells) if of else ():
             found.setdefault(own.solver, Recall(own.solver)).add(own.entries, of)
-    return sorted(found.values(), key=lambda own: (-own.share, -own.games))
+    ranked = sorted(found.values(), key=lambda own: (-own.share, -own.games))
+    return ranked if max((own.games for own in ranked), default=0) >= FEWEST_GAMES else []
 
 
 def recall_table(entries: Iterable[RunCell]) -> list[Table]:
     """Table of a row for each solver, if there are several games whose equilibria are all known."""
-    known = recalls(entries)
-    games = max((own.games for own in known), default=0)
-    if games < FEWEST_GAMES:
-        return []
     rows = []
-    for own in known:
-        share = (
-            f"{sum(own.found)}/{sum(own.of)}",
-            own.share,
-            sum(map(int.__eq__, own.found, own.of)),
-        )
-        rows.append(Row.of(_COLUMNS, [own.solver, own.games, *share, fmean(own.seconds)]))
-    return [
-        Table(f"{games} games whose equilibria are all known", _COLUMNS, tuple(rows), topic=TOPIC)
-    ]
+    for own in recalls(entries):
+        found, full = f"{sum(own.found)}/{sum(own.of)}", sum(map(int.__eq__, own.found, own.of))
+        values = (own.solver, own.games, found, own.share, full, fmean(own.seconds))
+        rows.append(Row.of(_COLUMNS, values))
+    games = max((row.values["games"] for row in rows), default=0)
+    title = f"{games} games whose equilibria are all known"
+    return [Table(title, _COLUMNS, tuple(rows), topic=TOPIC)] * bool(rows)
 
 
 def recall_rows(entries: Iterable[RunCell]) -> list[dict[str, Any]]:
     """Steps of each solver for the chart, of games that it takes, and of all games."""
     known = recalls(entries)
     games = max((own.games for own in known), default=0)
-    if games < FEWEST_GAMES:
-        return []
     return [
         {"game": f"{games} games", "solver": own.solver, "of": of, "games": number}
         | {"x": float(f"{time:.4g}"), "share": round(share, 4)}

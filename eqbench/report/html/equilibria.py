@@ -91,8 +91,8 @@ def _card(
         shares = entry.shares(candidate) if is_wanted else {}
         if shares and not sets:
             players = list(dict.fromkeys(player for player, *_ in shares))
-            by_set = grouped(shares, lambda key: key[:2])
-            sets = [(players.index(p), label, _actions(own)) for (p, label), own in by_set.items()]
+            known = grouped(shares, lambda key: key[:2]).items()
+            sets = [(players.index(p), k, tuple(a for *_, a in own)) for (p, k), own in known]
             grids = grids_of(sets, None)
         keys = [(players[p], label, action) for p, label, actions in sets for action in actions]
         size = int(grids.start[-1])
@@ -122,10 +122,6 @@ def _card(
         "files": left[:_MOST_LINKED],
         "others": len(left),
     }, used
-
-
-def _actions(keys: Sequence[tuple[str, str, str]]) -> tuple[str, ...]:
-    return tuple(action for *_, action in keys)
 
 
 def _about(item: FoundEquilibrium, entry: RunCell, candidate: EquilibriumRecord) -> dict[str, Any]:
