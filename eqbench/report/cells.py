@@ -344,10 +344,10 @@ def _statistics(
     ran = trials.began(entries)
     best = trials.virtual_best(ran)
     for own in trials.by_solver(entries, order):
-        wins = best.wins[own.solver] if best else None
+        wins = best[0][own.solver] if best else None
         yield own.solver, own.entries, own.statistics | {"fastest": wins}
     if best:
-        yield VIRTUAL_BEST, ran, dict(best.statistics)
+        yield VIRTUAL_BEST, ran, best[1]
 
 
 def _shown(figures: Mapping[str, Any], entries: Sequence[RunCell]) -> dict[str, Any]:

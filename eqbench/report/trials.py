@@ -314,16 +314,11 @@ def labels(sharing: Iterable[RunCell], label: Mapping[RunCell, str]) -> str:
     )
 
 
-class VirtualBest(NamedTuple):
-    """The fastest solver of each trial, as if one knew in advance which it is."""
+def virtual_best(entries: Sequence[RunCell]) -> tuple[Counter[str], dict[str, Any]] | None:
+    """Trials of a game that each solver won, and statistics of the fastest one in each trial.
 
-    #: by solver, in how many trials no other reached the target earlier, without those at start
-    wins: Mapping[str, int]
-    statistics: Mapping[str, Any]  #: as those of `Trials`
-
-
-def virtual_best(entries: Sequence[RunCell]) -> VirtualBest | None:
-    """Virtual best solver of the cells of a game; None for a single one, or if none was ok."""
+    Who is at the target from the start wins none. None for a single solver, or if none was ok.
+    """
     times, limits, wins = [], [], Counter[str]()
     for _, own in by_trial(entries):
         reached = {solver: entry.time_to() for solver, entry in own.items()}
@@ -335,7 +330,7 @@ def virtual_best(entries: Sequence[RunCell]) -> VirtualBest | None:
     ok = sum(time < math.inf for time in times)
     if not ok or len({entry.solver for entry in entries}) < 2:
         return None
-    return VirtualBest(wins, {"cells": len(times), "ok": ok} | time_statistics(times, limits))
+    return wins, {"cells": len(times), "ok": ok} | time_statistics(times, limits)
 
 
 class Standing(NamedTuple):

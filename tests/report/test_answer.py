@@ -193,9 +193,8 @@ def test_solvers_at_the_target_from_the_start_are_named_and_never_the_fastest(
     (first, *_) = answer(entries_of([stored]))
     assert "fastest to it: one step (1.0 ms); at it from the start (not counted): at the" in first
     assert [entry.is_at_start for entry in entries_of([stored])] == [True, False, False, False]
-    (best,) = [virtual_best(entries_of([stored]))]
-    assert best is not None
-    assert dict(best.wins) == {"one step": 1}
+    wins, _ = virtual_best(entries_of([stored])) or ({}, {})
+    assert dict(wins) == {"one step": 1}
     (table,) = report_on([stored], View(table="matrix")).tables
     cells = {row.label: [row.cell(column) for column in table.columns[1:2]] for row in table.rows}
     assert [cell.strong for cell in cells["one step"]] == [True]

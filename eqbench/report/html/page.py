@@ -82,11 +82,9 @@ def report_page(
     matrices = [matrix(game, number, places) for number, game in enumerate(games)]
     notes = [*([] if games else [TEXTS["nothing"]]), *report.notes]
     if is_thin:
-        of_games = f" of the first {len(games)} games" * (
-            len(games) < len(trials.titled(everything))
-        )
-        thinned = TEXTS["thinned"].format(len(shown), len(everything), of_games)
-        notes.append(thinned)
+        every = {entry.record.game_identity for entry in everything}
+        of_games = f" of the first {len(games)} games" * (len(kept) < len(every))
+        notes.append(TEXTS["thinned"].format(len(shown), len(everything), of_games))
     if unread := [cell_name(entry.record) for entry in shown if entry.snapshots is None]:
         notes.append(TEXTS["unread"].format(cells=first_of(unread)))
     found = _tables(report, "found", len(games))
