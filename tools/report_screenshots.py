@@ -60,9 +60,9 @@ def screenshots(text: str) -> dict[str, Image.Image]:
         )
         page = browser.new_page(viewport={"width": WIDE, "height": 1100})
         page.goto(file.as_uri())
-        page.wait_for_selector("#answer [data-drawn] svg")
+        page.wait_for_selector(".tabs > :not(.behind)")
         upper = _shot(page)
-        figures = [_part(page, selector) for selector in ("#equilibria .beside", "#cost .tabs")]
+        figures = [_part(page, selector) for selector in ("#equilibria .beside", "#times")]
         page.set_viewport_size({"width": NARROW, "height": 1100})
         page.goto("about:blank")  # a reload would scroll later
         page.goto(file.as_uri())  # which columns are shown depends on the width at the start

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from eqbench.documents import checked
 from eqbench.errors import warn_former
-from eqbench.report.exports import summary_frame
+from eqbench.report.cells import summary_frame
 from eqbench.store.results import (
     Runs,
     cell_frame,

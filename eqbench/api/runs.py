@@ -33,9 +33,8 @@ from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile
 from eqbench.registry import default_registry
 from eqbench.report.answer import answer
-from eqbench.report.cells import View
+from eqbench.report.cells import View, summary_frame
 from eqbench.report.charts import ChartName, chart
-from eqbench.report.exports import summary_frame
 from eqbench.report.trials import entries_of
 from eqbench.requests import Limits
 from eqbench.spec import split_specs

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated
 
 from eqbench.cli.options import command
-from eqbench.cli.output import put_page, put_result, say_notes
+from eqbench.cli.output import put_result, say_notes
 from eqbench.requests import FLAG, CellFilter, Choice, Json, Kind, Option, Words
 
 REGRESSION = 3
@@ -58,9 +58,7 @@ class CompareRequest(CellFilter):
     ] = False
     format: Annotated[
         str,
-        Option(
-            "How to print the tables; html is a page.", Choice(words=("terminal", "md", "html"))
-        ),
+        Option("How to print the tables.", Choice(words=("terminal", "md"))),
     ] = "terminal"
     as_json: Json = False
 
@@ -72,7 +70,6 @@ def compare(request: CompareRequest) -> int:
         compare_runs,
         compare_solvers,
         comparison_json,
-        comparison_page,
         comparison_report,
     )
     from eqbench.store.stored_run import read_run, run_folder
@@ -92,13 +89,10 @@ def compare(request: CompareRequest) -> int:
     )
     if request.as_json:
         say_notes(comparison.base, comparison.new)
-    if request.format == "html" and not request.as_json:
-        put_page(comparison_page(comparison))
-    else:
-        put_result(
-            comparison_json(comparison),
-            lambda: comparison_report(comparison),
-            as_json=request.as_json,
-            form=request.format,
-        )
+    put_result(
+        comparison_json(comparison),
+        lambda: comparison_report(comparison),
+        as_json=request.as_json,
+        form=request.format,
+    )
     return REGRESSION if comparison.regressions else 0

@@ -4,31 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 
-from eqbench.errors import SpecError, counted, first_of
-from eqbench.report.naming import (
-    ROUGH,
-    ROUGHLY,
-    FoundEquilibrium,
-    equilibria,
-    found,
-    is_cluster,
-    is_imperfect,
-    places,
-)
-from eqbench.report.recall import FEWEST_GAMES, recalls
-from eqbench.report.trials import (
-    STATUSES,
-    RunCell,
-    Trials,
-    arranged,
-    began,
-    named,
-    standings,
-    trials,
-)
-from eqbench.spec import parse_spec
+from eqbench.errors import counted, first_of
+from eqbench.report import naming, trials
+from eqbench.report.naming import FoundEquilibrium
+from eqbench.report.recall import recalls
+from eqbench.report.trials import RunCell, Trials
 from eqbench.store.schema import CellRecord
 from eqbench.text import printable, seconds, shortened, small
 
@@ -36,12 +17,6 @@ MOST_GAMES, MOST_RANKED = 5, 10  # games that have a sentence each; solvers with
 MOST_NAMED = 6  # solvers of an equilibrium
 MOST_LINES = 40  # of an overview of games
 NOTHING = "no equilibrium was identified"
-# Solvers that set out on the same branch, and the regrets by which payoffs of ends may differ.
-TRACERS = (
-    {"name": "logit", "form": "agent", "prior": "uniform"},
-    {"name": "gambit_logit_path", "use_strategic": False},
-)
-FAR = 1000.0
 
 
 def answer(entries: Sequence[RunCell], planned: int = 0) -> tuple[str, ...]:
@@ -49,16 +24,16 @@ def answer(entries: Sequence[RunCell], planned: int = 0) -> tuple[str, ...]:
 
     While some of the `planned` cells are missing, the answer says so.
     """
-    known = [(name, arranged(game)) for name, game in named(entries)]
+    known = [(name, trials.arranged(game)) for name, game in trials.named(entries)]
     games = [game for _, game in known]
     each = known if 1 < len(known) <= MOST_GAMES else []
-    ran = [own for game in games if (own := began(game))]
+    ran = [own for game in games if (own := trials.began(game))]
     sentences = [_reached(ran), _found(ran, briefly=len(known) > 1)] if ran else []
     sentences += [] if each or not ran else [_not_ok(games, broken=len(known) > 1)]
     if absent := "; ".join(_ended(games, "absent")):
         sentences.append(f"{absent[:1].upper()}{absent[1:]}.")
     for name, game in each:
-        taken = [cells] if (cells := began(game)) else []
+        taken = [cells] if (cells := trials.began(game)) else []
         parts = (_reached(taken) if taken else "", _found(taken, briefly=True), _not_ok([game]))
         sentences.append(f"{name}: {' '.join(filter(None, parts))}")
     sentences = [printable(sentence) for sentence in sentences if sentence]
@@ -72,10 +47,10 @@ def overview(games: Sequence[tuple[str, Sequence[RunCell]]]) -> Iterator[str]:
     """Yield who found what in each of many games, and how many solvers reached the target."""
     near = False
     for title, game in games[:MOST_LINES]:
-        ran = trials(began(game))
+        ran = trials.by_solver(trials.began(game))
         texts = []
-        for item in (each for each in equilibria(game) if not each.is_near):
-            names = [name + ROUGH * rough for name, rough in item.solvers.items()]
+        for item in (each for each in naming.equilibria(game) if not each.is_near):
+            names = [name + naming.ROUGH * rough for name, rough in item.solvers.items()]
             near |= any(item.solvers.values())
             is_by_all = len(names) == len(ran) > 1 and not any(item.solvers.values())
             by = f"all {len(ran)}" if is_by_all else first_of(names, MOST_NAMED)
@@ -87,13 +62,13 @@ def overview(games: Sequence[tuple[str, Sequence[RunCell]]]) -> Iterator[str]:
     if len(games) > MOST_LINES:
         yield f"and {counted(len(games) - MOST_LINES, 'more game')}"
     if near:
-        yield ROUGHLY
+        yield naming.ROUGHLY
 
 
 def _reached(games: Sequence[Sequence[RunCell]]) -> str:
     """Return who reached the target, on how many games if these are several, and how fast."""
     cells = [entry for game in games for entry in game]
-    solvers, ok = trials(cells), Trials(cells).ok
+    solvers, ok = trials.by_solver(cells), Trials(cells).ok
     targets = sorted({entry.record.target or 0.0 for entry in cells})
     figures = f" (max regret {' or '.join(map(small, targets))})" * (len(targets) <= 2)
     what = f"reached the target{figures}"
@@ -120,7 +95,7 @@ def _reached(games: Sequence[Sequence[RunCell]]) -> str:
     if idle:
         text += f"; at it from the start (not counted): {first_of(idle)}"
     if not ok:
-        sound = trials(e for e in cells if e.record.status not in ("crashed", "refuted"))
+        sound = trials.by_solver(e for e in cells if e.record.status not in ("crashed", "refuted"))
         closest = sorted((own.best, own.solver) for own in sound if own.best is not None)
         text += "".join(f"; closest: {name} ({small(regret)})" for regret, name in closest[:1])
     return f"{text}."
@@ -128,7 +103,7 @@ def _reached(games: Sequence[Sequence[RunCell]]) -> str:
 
 def _ranked(games: Sequence[Sequence[RunCell]], what: str) -> tuple[str, list[str], list[str]]:
     """Return on how many games each solver did `what`, who was fastest, and who began there."""
-    ranks = standings(games)
+    ranks = trials.standings(games)
     first, *others = ranks
     most = " in most cells" * (sum(own.taken for own in ranks) < sum(map(len, games)))
     some = any(own.taken < len(games) for own in ranks)
@@ -149,9 +124,9 @@ def _ranked(games: Sequence[Sequence[RunCell]], what: str) -> tuple[str, list[st
 
 def _found(games: Sequence[Sequence[RunCell]], *, briefly: bool) -> str:
     """Return which equilibria were found, and what shows that some are missing."""
-    members = [item for game in games for item in equilibria(game) if not item.is_near]
-    sets = {item.name: item for item in members if not is_cluster(item.name)}
-    clusters = [item for item in members if is_cluster(item.name)]
+    members = [item for game in games for item in naming.equilibria(game) if not item.is_near]
+    sets = {item.name: item for item in members if not naming.is_cluster(item.name)}
+    clusters = [item for item in members if naming.is_cluster(item.name)]
     parts = []
     if sets:
         names = [_named(item) if briefly else _finders(item) for item in sets.values()]
@@ -168,21 +143,14 @@ def _found(games: Sequence[Sequence[RunCell]], *, briefly: bool) -> str:
     missed = [*_missed(games)]
     if parts and not briefly and not missed:
         missed += _whole([entry.record for entry in games[0]])
-    sentences = [found, *meanings, *_of_all(games), *missed, *_incredible(games)]
-    if apart := list(filter(None, map(_apart, games))):
-        where = f" on {counted(len(apart), 'game')}" if len(games) > 1 else f" ({apart[0]})"
-        sentences.append(
-            f"logit and gambit_logit_path end at different equilibria{where}: at least one left "
-            "the principal branch, unless it forks."
-        )
-    return " ".join(sentences)
+    return " ".join([found, *meanings, *_of_all(games), *missed, *_incredible(games)])
 
 
 def _of_all(games: Sequence[Sequence[RunCell]]) -> Iterator[str]:
     """Yield how many of all equilibria each solver found, of games whose are all known."""
     if len(games) != 1:
-        ranks = recalls(entry for game in games for entry in game)
-        if (number := max((own.games for own in ranks), default=0)) >= FEWEST_GAMES:
+        if ranks := recalls(entry for game in games for entry in game):
+            number = max(own.games for own in ranks)
             listed = [f"{own.solver} found {sum(own.found)} of {sum(own.of)}" for own in ranks]
             where = f"On {number} games whose equilibria are all known"
             single = ", at most one on each" * all(max(own.found) <= 1 for own in ranks)
@@ -191,7 +159,7 @@ def _of_all(games: Sequence[Sequence[RunCell]]) -> Iterator[str]:
     finders: dict[str, set[int]] = {}
     whole, what = 1, ""
     for entry in games[0]:
-        if known := places(entry.record):
+        if known := naming.places(entry.record):
             numbers, whole, isolated = known
             what = "equilibria" if isolated else "components of equilibria"
             finders.setdefault(entry.solver, set()).update(numbers)
@@ -210,7 +178,7 @@ def _of_all(games: Sequence[Sequence[RunCell]]) -> Iterator[str]:
 
 def _whole(records: Sequence[CellRecord]) -> Iterator[str]:
     """Yield whether the equilibria of a game are known to be all, as far as no count says it."""
-    known = [place for place in map(places, records) if place]
+    known = [place for place in map(naming.places, records) if place]
     listed = (r for r in records if r.status == "ok" and r.equilibria)
     full = next((r for r in listed if r.equilibria[0].claim == "complete list"), None)
     if full:
@@ -232,7 +200,7 @@ def _incredible(games: Sequence[Sequence[RunCell]]) -> Iterator[str]:
             known = first.credible
             if known and known["credible"] < known["sets"]:
                 cells.append(f"{name} ({known['credible']} of {known['sets']} sets)")
-            imperfect += [name] * is_imperfect(first)
+            imperfect += [name] * naming.is_imperfect(first)
     if cells:
         yield f"Not credible at all information sets: {first_of([*dict.fromkeys(cells)])}."
     if imperfect:
@@ -265,34 +233,13 @@ def _ended(games: Sequence[Sequence[RunCell]], how: str, *, broken: bool = False
     cells = [entry for game in games for entry in game]
     where = "this game" if len(games) == 1 else "some games"
     parts = []
-    for status, texts in STATUSES.items():
+    for status, texts in trials.STATUSES.items():
         times = Counter(entry.solver for entry in cells if entry.record.status == status)
         if times and how in texts and (texts["tone"] == "bad" or not broken):
             names = first_of([name + f" ×{n}" * (n > 1) for name, n in times.items()])
             words = texts[how].replace("this game", where)
             parts.append(f"{names} ({words})" if how == "ended" else f"{words}: {names}")
     return parts
-
-
-def _apart(game: Sequence[RunCell]) -> str:
-    """Equilibria at which `logit` and Gambit's tracer of the same branch end; empty if one."""
-    ends = []
-    for options in TRACERS:
-        cells = []
-        for record in (entry.record for entry in game):
-            with suppress(SpecError):  # a stored record may have what is no spec
-                spec = parse_spec(record.solver_spec or "")
-                if options.items() <= {"name": spec.name, **dict(spec.options)}.items():
-                    cells.append(record)
-        reached = [(record, *item) for record in cells for item in found(record).items()]
-        if not reached:
-            return ""
-        ends.append(reached[0])
-    (record, name, one), (_, other_name, other) = ends
-    # the end of a path without polish is off by about its regret
-    off = (record.tolerance or 0.0) + FAR * (one[0].max_regret + other[0].max_regret)
-    gap = max(abs(a - b) for a, b in zip(one[0].payoffs, other[0].payoffs, strict=True))
-    return f"{name} and {other_name}" if name != other_name and gap > off else ""
 
 
 def _finders(item: FoundEquilibrium) -> str:

@@ -18,12 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqbench.errors import MOST_NAMES, UsageError, counted, first_of, nearest
-from eqbench.report import read_data
-from eqbench.report.html.document import Block, Prose, document, page_table
-from eqbench.report.html.page import scatter
+from eqbench.report import read_data, trials
 from eqbench.report.naming import counts
 from eqbench.report.rows import FORMATS, SOLVER, Column, Report, Row, Table
-from eqbench.report.trials import SHORTEST_S, STATUSES, RunCell, mixed_processors, titled
+from eqbench.report.trials import RunCell
 from eqbench.spec import split_specs
 from eqbench.store.schema import CellRecord, trial_of
 from eqbench.store.stored_run import StoredRun, cell_name, chosen
@@ -34,8 +32,7 @@ METRICS, TIMES, _OF_SOLVERS = (
     {name: Column(**facts) for name, facts in _DATA[part].items()}
     for part in ("metrics", "times", "of_solvers")
 )
-FEWEST_TRIALS, RESAMPLES, TIE = (_DATA[name] for name in ("fewest", "resamples", "tie"))
-_ALL = "all games"
+TIE, _ALL = _DATA["tie"], "all games"
 _NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _CONDITION = re.compile(rf"(\w+)([<>]=?)(?:({_NUMBER})|({_NUMBER})?x(?:\+({_NUMBER}))?)")
 _BEYOND = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
@@ -90,18 +87,17 @@ class Figures:
 
 
 def _ratio(sides: NDArray, *, by_trial: bool) -> tuple[float | None, tuple[float, float] | None]:
-    """Ratio of new to base, and its percentile interval over always the same samples of trials."""
-    trials = sides.shape[1]
-    number = RESAMPLES if trials >= FEWEST_TRIALS else 1
-    samples = np.random.default_rng(0).integers(trials, size=(number, trials))
-    base, new = sides[:, np.vstack([np.arange(trials), samples])]
-    if by_trial:  # two zeros are equal
-        ratios = np.median(np.where((base == 0) & (new == 0), 1.0, new / base), axis=-1)
-    else:
-        ratios = np.median(new, axis=-1) / np.median(base, axis=-1)
-    low, high = np.percentile(ratios[1:], (2.5, 97.5)).tolist()
-    is_known = number > 1 and math.isfinite(high - low)
-    return float(ratios[0]) if math.isfinite(ratios[0]) else None, (low, high) if is_known else None
+    """Ratio of new to base, and its interval, where they are finite."""
+
+    def ratio(sides: NDArray) -> NDArray:
+        base, new = sides
+        if by_trial:  # two zeros are equal
+            return np.median(np.where((base == 0) & (new == 0), 1.0, new / base), axis=-1)
+        return np.median(new, axis=-1) / np.median(base, axis=-1)
+
+    whole, ends = float(ratio(sides)), trials.bootstrap_interval(ratio, *sides)
+    is_known = ends is not None and math.isfinite(ends[1] - ends[0])
+    return whole if math.isfinite(whole) else None, ends if is_known else None
 
 
 @dataclass(frozen=True)
@@ -204,7 +200,7 @@ class Comparison:
             if self.solvers and entry.record.status in ("crashed", "refuted"):
                 return math.inf  # loses to whatever the other has
             if metric in TIMES:
-                return max(entry.time_to(float(metric)), SHORTEST_S)
+                return max(entry.time_to(float(metric)), trials.SHORTEST_S)
             found: float | None = getattr(entry.record, metric)
             return found or None if metric == "iterations" else found  # 0 where none are counted
 
@@ -222,7 +218,7 @@ class Comparison:
 
     def worse(self) -> list[tuple[int | None, str]]:
         """Seeds of the cells whose status is worse than before, and how, in words."""
-        grade = {status: facts["grade"] for status, facts in STATUSES.items()}
+        grade = {status: facts["grade"] for status, facts in trials.STATUSES.items()}
         found = []
         for old, new in ((old.record, new.record) for old, new in self.trials):
             if grade[new.status] > grade[old.status]:
@@ -271,12 +267,16 @@ def compare_runs(
             f"{base.path} and {new.path} have no finished cell in common; compare runs of the "
             f"same game, solver and seed{why}\n  {base.path}: {shown[0]}\n  {new.path}: {shown[1]}"
         )
-    trials = [(RunCell("", before, base), RunCell("", after, new)) for before, after in common]
+    pairs = [(RunCell("", before, base), RunCell("", after, new)) for before, after in common]
     only_base = [cell for key, cell in old.items() if key not in now]
     only_new = [cell for key, cell in now.items() if key not in old]
-    differences = [*_differences(base, new, common), *changed, *mixed_processors(chain(*trials))]
+    differences = [
+        *_differences(base, new, common),
+        *changed,
+        *trials.mixed_processors(chain(*pairs)),
+    ]
     warnings = [*differences, *dict.fromkeys(base.notes + new.notes)]
-    return Comparison(base, new, trials, only_base, only_new, warnings)
+    return Comparison(base, new, pairs, only_base, only_new, warnings)
 
 
 def _by_identity(sides: Sequence[Sequence[CellRecord]]) -> list[dict[Any, CellRecord]]:
@@ -337,17 +337,17 @@ def compare_solvers(
             f"{run.path} has {known or 'no finished cell'}"
         )
     entries = {cell.key: RunCell("", cell, run) for side in sides for cell in side}
-    trials = [
+    pairs = [
         (entries[old.key], entries[new.key])
         for old, new in product(*sides)
         if (old.game_identity, old.repeat) == (new.game_identity, new.repeat)
         and (old.seed == new.seed or None in (old.seed, new.seed))
     ]
     names = [printable(side[0].solver) for side in sides]
-    if not trials:
+    if not pairs:
         raise UsageError(f"there is no game in {run.path} that both {' and '.join(names)} took")
-    warnings = [*mixed_processors(chain(*trials)), *run.notes]
-    return Comparison(run, run, trials, (), (), warnings, names)
+    warnings = [*trials.mixed_processors(chain(*pairs)), *run.notes]
+    return Comparison(run, run, pairs, (), (), warnings, names)
 
 
 def comparison_json(comparison: Comparison) -> dict[str, Any]:
@@ -391,7 +391,7 @@ def _metrics(pair: Comparison, names: Iterable[str]) -> dict[str, Any]:
 
 def comparison_report(comparison: Comparison) -> Report:
     """Of runs a table per game with a row per solver; of solvers one with a row per metric."""
-    of_games = titled(entry for _, entry in comparison.trials)
+    of_games = trials.titled(entry for _, entry in comparison.trials)
     titles = {own[0].record.game_identity: title for title, own in of_games}
     games = grouped(comparison.shown, lambda own: titles[own.cell.game_identity])
     if comparison.solvers:
@@ -407,8 +407,8 @@ def _notes(comparison: Comparison) -> Iterator[str]:
     """How to read the figures, what may be wrong with them, and what became worse."""
     solvers, pairs, within = comparison.solvers, comparison.pairs, f"{TIE:.0%}"
     yield _DATA["reading"]["solvers" if solvers else "runs"].format(tie=within)
-    if max(len(own.trials) for own in ([comparison] if solvers else pairs)) >= FEWEST_TRIALS:
-        yield _DATA["reading"]["interval"].format(RESAMPLES, FEWEST_TRIALS)
+    if max(len(own.trials) for own in ([comparison] if solvers else pairs)) >= trials.FEWEST_TRIALS:
+        yield _DATA["reading"]["interval"].format(trials.RESAMPLES, trials.FEWEST_TRIALS)
     factor, plus = _DATA["noise"]
     if comparison.only_changed:
         left_out = counted(len(pairs) - len(comparison.shown), "game" if solvers else "row")
@@ -445,11 +445,11 @@ def _answer(comparison: Comparison) -> Iterator[str]:
         elif figures.ratio is not None:
             between = figures.shown()["interval"]
             interval = f" (95 % interval {between})" * bool(between)
-            trials = counted(len(comparison.trials), "trial")
+            number = counted(len(comparison.trials), "trial")
             games = f" on {len(comparison.pairs)} games" * (len(comparison.pairs) > 1)
             yield (
                 f"{second} has {FORMATS['ratio'](figures.ratio)} times the {word} of {first}"
-                f"{interval}, over {trials}{games}: less in {less}, more in {more}, the same in "
+                f"{interval}, over {number}{games}: less in {less}, more in {more}, the same in "
                 f"{equal}."
             )
 
@@ -479,8 +479,8 @@ def _of_runs(title: str, pairs: Sequence[Comparison]) -> Table:
     rows = []
     for pair in pairs:
         status, found = (_change(*sides) for sides in pair.ends().values())
-        trials = len(pair.trials) if is_several else None
-        row = {SOLVER: pair.cell.solver, _OF_SOLVERS["seeds"]: trials, Column("status"): status}
+        number = len(pair.trials) if is_several else None
+        row = {SOLVER: pair.cell.solver, _OF_SOLVERS["seeds"]: number, Column("status"): status}
         for metric in [name for name in METRICS if name in tested.union(_DATA["usual"])]:
             column = METRICS[metric]
             figures = pair.figures(metric).shown()
@@ -508,25 +508,3 @@ def _change(old: Mapping[str, int], new: Mapping[str, int]) -> str | None:
 
 def _counts(found: Mapping[str, int]) -> str:
     return ", ".join(f"{name} ×{n}" if n > 1 else name for name, n in found.items()) or "–"
-
-
-def comparison_page(comparison: Comparison) -> str:
-    """Page with a point for each trial of a comparison, and its tables."""
-    report = comparison_report(comparison)
-    sides = comparison.solvers or [
-        f"{side}: {printable(run.path.absolute().name)}"
-        for side, run in (("base", comparison.base), ("new", comparison.new))
-    ]
-    trials = []
-    for old, new in comparison.trials:
-        solver = "" if comparison.solvers else f"{new.record.solver} "
-        name = f"{solver}{trial_of(new.record) or trial_of(old.record)}".strip()
-        trials.append((name, dict(zip(sides, (old, new), strict=True))))
-    charts, data = scatter(trials)
-    tables = [page_table(table, f"table-{k}") for k, table in enumerate(report.tables)]
-    metrics: list[Block] = [
-        *sorted(tables, key=lambda own: own.title != _ALL),
-        Prose(report.notes, small=True),
-    ]
-    parts: dict[str, Sequence[Block]] = {"Trial by trial": charts, "Metrics": metrics}
-    return document(" and ".join(sides), parts, lead=report.answer, data=data)

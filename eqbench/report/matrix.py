@@ -12,19 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from eqbench.errors import UsageError, counted
+from eqbench.report import trials
 from eqbench.report.naming import equilibria
 from eqbench.report.rows import FORMATS, Cell, Column, Number, Row, Table
-from eqbench.report.trials import (
-    AT_START,
-    NEGLIGIBLE,
-    STATUSES,
-    RunCell,
-    Trials,
-    began,
-    named,
-    standings,
-    trials,
-)
+from eqbench.report.trials import RunCell, Trials
 from eqbench.store.schema import NEVER_RAN
 from eqbench.store.stored_run import StoredRun
 from eqbench.text import csv_text
@@ -64,9 +55,9 @@ def check_table(table: str | None, formats: Sequence[str] = (), others: Sequence
 def matrix(runs: Sequence[StoredRun], entries: Sequence[RunCell], table: str = "matrix") -> Table:
     """Make the table of the measure that `table` has after a colon; of times if it has none."""
     what = table.partition(":")[2] or "time"
-    if not (games := named(entries)):
+    if not (games := trials.named(entries)):
         return Table("")
-    solvers = standings([own for _, own in games])
+    solvers = trials.standings([own for _, own in games])
     measured = [_measured(own, what) for _, own in games]
     rows = [[own.get(each.solver, Cell(NOT_RUN, None)) for each in solvers] for own in measured]
     columns = list(zip(*rows, strict=True))
@@ -84,7 +75,7 @@ def matrix(runs: Sequence[StoredRun], entries: Sequence[RunCell], table: str = "
     titles = [Column(each, _MEASURES[what][0], stacked=_halves(each)) for each in heads]
     made = [Row.of([side, *titles], [name, *own]) for name, own in zip(names, body, strict=True)]
     medians = sum(map(len, measured)) < len(entries)
-    targets = {entry.record.target or 0.0 for entry in began(entries)}
+    targets = {entry.record.target or 0.0 for entry in trials.began(entries)}
     shown = {cell.text for own in rows for cell in own}
     lines = tuple(_caption(runs, what, shown, targets, medians=medians))
     return Table("", (side, *titles), tuple(made), lines=lines)
@@ -103,7 +94,7 @@ def _measured(entries: Sequence[RunCell], what: str) -> dict[str, Cell]:
     values: dict[str, float | None] = {}
     marks: dict[str, str] = {}
     idle = set()
-    for own in trials(entries):
+    for own in trials.by_solver(entries):
         statuses = {entry.record.status for entry in own.entries}
         sound = [entry for entry in own.entries if entry.record.status not in _UNTRUSTED]
         regrets = Trials(sound).figures("max_regret")
@@ -113,19 +104,21 @@ def _measured(entries: Sequence[RunCell], what: str) -> dict[str, Cell]:
             "found": sum(bool(item.by(own.solver)) for item in found) or None,
         }[what]
         idle |= {own.solver} if what == "time" and own.is_at_start else set()
-        is_broken = any(STATUSES[status]["tone"] == "bad" for status in statuses)
+        is_broken = any(trials.STATUSES[status]["tone"] == "bad" for status in statuses)
         never_ran = NOT_RUN if statuses <= {*NEVER_RAN, "interrupted"} else ""
         mark = UNSUPPORTED if statuses == {"unsupported"} else never_ran
         marks[own.solver] = mark or (BROKEN if is_broken else MISSED)
     write = FORMATS[_MEASURES[what][0]]
-    known = [max(v, NEGLIGIBLE) for s, v in values.items() if v is not None and s not in idle]
+    known = [
+        max(v, trials.NEGLIGIBLE) for s, v in values.items() if v is not None and s not in idle
+    ]
     best = write((max if what == "found" else min)(known)) if known else ""
     return {
         solver: Cell(marks[solver], None)
         if value is None
         else Cell(write(value) + BEGAN_THERE, value, mark=BEGAN_THERE)
         if solver in idle
-        else Cell(write(value), value, strong=write(max(value, NEGLIGIBLE)) == best)
+        else Cell(write(value), value, strong=write(max(value, trials.NEGLIGIBLE)) == best)
         for solver, value in values.items()
     }
 
@@ -144,7 +137,7 @@ def _caption(
     words, dash = _MEASURES[what][1:]
     marks = [f"{mark} {text}" for mark, text in ({MISSED: dash} | _OTHERS).items() if mark in shown]
     if any(text.endswith(BEGAN_THERE) for text in shown):
-        marks.append(f"{BEGAN_THERE} {AT_START}, and not compared")
+        marks.append(f"{BEGAN_THERE} {trials.AT_START}, and not compared")
     median = ", median over seeds" * (medians and what != "found")
     yield f"{words.format(target=reached)}{median}; best in bold{'; '.join(['', *marks])}."
     hosts: list[Mapping[str, Any]] = [host for run in runs for host in run.hosts.values()]

@@ -14,19 +14,10 @@ from typing import Any
 
 from eqbench.documents import convert
 from eqbench.errors import counted
-from eqbench.report import read_data
+from eqbench.report import read_data, trials
 from eqbench.report.known import set_texts
 from eqbench.report.rows import Cell, Column, Row, Table
-from eqbench.report.trials import (
-    NEGLIGIBLE,
-    RunCell,
-    Trials,
-    arranged,
-    labels,
-    row_labels,
-    several,
-    trials,
-)
+from eqbench.report.trials import RunCell, Trials
 from eqbench.spec import is_foreign
 from eqbench.store.schema import EQUILIBRIA, CellRecord, EquilibriumRecord
 from eqbench.text import printable, shortened, small
@@ -64,7 +55,7 @@ def label(record: CellRecord) -> list[str]:
 
 def is_rough(record: CellRecord, members: Sequence[EquilibriumRecord]) -> bool:
     """Whether members of an equilibrium missed the target and no published conditions hold."""
-    target = max(record.target or math.inf, NEGLIGIBLE)
+    target = max(record.target or math.inf, trials.NEGLIGIBLE)
     strict = any(item.identity and item.identity["strict"] for item in members)
     return not strict and min(item.max_regret for item in members) > target
 
@@ -79,8 +70,8 @@ def _nearness(entries: Sequence[RunCell]) -> tuple[str, ...]:
             above = f"max regret above {small(record.tolerance or 0)}" * is_above
             what = "claim refuted" if first.refuted else above or "play differs"
             reasons.setdefault(what, []).append(entry)
-    label_of = row_labels(entries)
-    parts = [f"{what} ({labels(own, label_of)})" for what, own in reasons.items()]
+    label_of = trials.row_labels(entries)
+    parts = [f"{what} ({trials.labels(own, label_of)})" for what, own in reasons.items()]
     return (f"{NEAR} only near it: {'; '.join(parts)}",) if parts else ()
 
 
@@ -90,12 +81,16 @@ def found(record: CellRecord) -> dict[str, list[EquilibriumRecord]]:
     Their play is on the path of one, their regret within the tolerance, and no claim refuted.
     """
     members: dict[str, list[EquilibriumRecord]] = {}
-    allowed = math.inf if record.tolerance is None else record.tolerance
-    for item in record.equilibria:
-        is_equilibrium = item.refuted is None and item.max_regret <= allowed
-        if is_equilibrium and item.identity and item.identity["on_path"]:
+    for item in filter(partial(holds, record), record.equilibria):
+        if item.identity and item.identity["on_path"]:
             members.setdefault(item.identity["name"], []).append(item)
     return members
+
+
+def holds(record: CellRecord, item: EquilibriumRecord) -> bool:
+    """Return whether a candidate of a cell is an equilibrium, up to the tolerance of the cell."""
+    allowed = math.inf if record.tolerance is None else record.tolerance
+    return item.refuted is None and item.max_regret <= allowed
 
 
 def places(record: CellRecord) -> tuple[set[int], int, bool] | None:
@@ -103,11 +98,10 @@ def places(record: CellRecord) -> tuple[set[int], int, bool] | None:
 
     None where the complete set of the game is not known, or nothing was found.
     """
-    allowed = math.inf if record.tolerance is None else record.tolerance
     known = [
         item.verdicts["place"]["record"]
         for item in record.equilibria
-        if item.refuted is None and item.max_regret <= allowed and "place" in item.verdicts
+        if holds(record, item) and "place" in item.verdicts
     ]
     with suppress(KeyError, TypeError, ValueError):  # a stored record may have anything in it
         numbers = {int(place["component"]) for place in known}
@@ -359,8 +353,8 @@ def _rank(entry: RunCell, item: EquilibriumRecord) -> tuple[bool, float, bool, b
     """Sort key of a candidate among those of an equilibrium, the one to show first."""
     judged, identity = item.credible, item.identity
     credible = judged["credible"] / judged["sets"] if judged and judged["sets"] else 0.0
-    regret = max(item.max_regret, NEGLIGIBLE)
-    is_off = regret > max(entry.record.target or 0.0, NEGLIGIBLE)
+    regret = max(item.max_regret, trials.NEGLIGIBLE)
+    is_off = regret > max(entry.record.target or 0.0, trials.NEGLIGIBLE)
     return is_off, -credible, is_imperfect(item), not (identity and identity["strict"]), regret
 
 
@@ -371,7 +365,7 @@ def equilibria(entries: Sequence[RunCell]) -> list[FoundEquilibrium]:
     if it is the best of a cell none of whose candidates is on the path of any.
     """
     known: dict[str, FoundEquilibrium] = {}
-    several_runs = several("run", entries)
+    several_runs = trials.several("run", entries)
     for entry in entries:
         on_path = found(entry.record)
         near = [(i.identity["name"], [i]) for i in entry.record.equilibria if i.identity][:1]
@@ -413,14 +407,14 @@ def equilibria_tables(
     """
     known, game = equilibria(entries), entries[0].record
     on_path = [item for item in known if not item.is_near]
-    tells = always or len(on_path) > 1 or several("seed", entries)
+    tells = always or len(on_path) > 1 or trials.several("seed", entries)
     if not known or not (tells or any(is_cluster(i.name) or "…" in i.where for i in on_path)):
         return []
-    entries = arranged(entries)
-    solvers = trials(entries)
+    entries = trials.arranged(entries)
+    solvers = trials.by_solver(entries)
     clusters = [item for item in known if is_cluster(item.name)]
     # there is room for the best cluster of every solver, then its second best …
-    ranked = sorted(clusters, key=lambda each: max(each.members[0].max_regret, NEGLIGIBLE))
+    ranked = sorted(clusters, key=lambda each: max(each.members[0].max_regret, trials.NEGLIGIBLE))
     of_each = ([each for each in ranked if each.by(own.solver)] for own in solvers)
     in_turn = dict.fromkeys(each for turn in zip_longest(*of_each) for each in turn if each)
     shown = list(in_turn)[: max(MOST_CLUSTERS, len(solvers))]
@@ -444,7 +438,7 @@ def equilibria_tables(
         notes.append(f"{counted(more, 'more cluster')}; {listed}")
     named = [(entry, [i.identity for i in entry.record.equilibria]) for entry in entries]
     if unknown := [entry for entry, own in named if own and not any(own)]:
-        notes.append(f"not identified: {labels(unknown, row_labels(entries))}")
+        notes.append(f"not identified: {trials.labels(unknown, trials.row_labels(entries))}")
     title = title if is_foreign(game.game_spec) else game.game
     return [Table(title, columns, rows, tuple(notes), FOUND, tuple(explained(in_rows)))]
 
@@ -468,12 +462,8 @@ def _finders_row(item: FoundEquilibrium, solvers: Iterable[Trials]) -> Row:
             number, cells = len(handed_over(own[0])), len(trial.entries)
             often = f" {len(own)}/{cells}" if cells > 1 else f" ×{number}" * (number > 1)
             finders.append(trial.solver + often + ROUGH * item.solvers[trial.solver])
-    values = {
-        "equilibrium": Cell(item.title, hint=item.words),
-        "solvers": len(finders),
-        "best regret": item.members[0].max_regret,
-        "family": item.where or None,
-        "payoffs": None if item.is_near else payoff_ranges(item.members),  # no player's equilibrium
-        "found by": finders,
-    }
-    return Row(item.title, values)
+    payoffs = None if item.is_near else payoff_ranges(item.members)  # no player's equilibrium
+    regret, where = item.members[0].max_regret, item.where or None
+    named = Cell(item.title, hint=item.words)
+    values = [named, len(finders), regret, where, payoffs, finders]
+    return Row.of(_COLUMNS, values, item.title)

@@ -11,8 +11,8 @@ import struct
 import textwrap
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from heapq import nlargest
 from typing import Any
@@ -50,41 +50,24 @@ InfosetKey = tuple[int, str, tuple[str, ...]]  # player, label and actions
 
 @dataclass(frozen=True)
 class Block:
-    """The information sets of one player.
+    """The information sets of one player."""
 
-    Attributes
-    ----------
-    player : position of the player
-    columns : what players hold, such as cards; one empty text if rows are information sets
-    rows : of each the situation in words, its actions, and the information set in each column, -1
-        where there is none
-    title : the situation of a grid of hands, which has no words in its rows; else empty
-    """
-
-    player: int
-    columns: tuple[str, ...]
+    player: int  #: position
+    columns: tuple[str, ...]  #: cards, for example; one empty text if rows are information sets
+    #: situation in words, its actions, and the information set in each column, -1 for none
     rows: tuple[tuple[str, tuple[str, ...], tuple[int, ...]], ...]
-    title: str = ""
+    title: str = ""  #: situation of a grid of hands, which has no words in its rows
 
 
 @dataclass(frozen=True, eq=False)
-class HandGrids:
-    """Information sets of a game with many hands, put together by kinds of hands.
+class Grids:
+    """Information sets of a game in grids; many hands of two cards are put together by kinds."""
 
-    Attributes
-    ----------
-    sets : player, label such as ``AKs:K B50`` and actions of each situation with a kind of hands
-    place : int (I,)
-        Which of these each information set belongs to.
-    sizes : int (I,)
-        Its number of actions.
-    blocks : a grid of 13 x 13 for each situation, or a row, -1 where a player has no such hand
-    """
-
-    sets: tuple[InfosetKey, ...]
-    place: NDArray[np.intp]
-    sizes: NDArray[np.intp]
-    blocks: tuple[Block, ...]
+    sets: tuple[InfosetKey, ...]  #: information sets; of kinds with labels such as ``AKs:K B50``
+    place: NDArray[np.intp]  #: (I,) which of these each information set belongs to
+    sizes: NDArray[np.intp]  #: (I,) its number of actions
+    blocks: tuple[Block, ...]  #: of hands 13 x 13 for each situation, -1 where there are none
+    by_kind: bool  #: whether hands are put together
 
     @cached_property
     def start(self) -> NDArray[np.intp]:
@@ -110,17 +93,11 @@ class HandGrids:
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """A profile to be drawn, and what is known about it.
-
-    Attributes
-    ----------
-    title : which profile it is; empty if it needs none
-    credible : whether some belief supports what is played at each information set, if it was judged
-    """
+    """A profile to be drawn, and what is known about it."""
 
     profile: BehaviorProfile
-    title: str = ""
-    credible: Sequence[bool] = field(default=())
+    title: str = ""  #: which profile it is
+    credible: Sequence[bool] = ()  #: if some belief supports the play at each information set
 
 
 def blocks(sets: Sequence[tuple[int, str, Sequence[str]]], wording: Wording | None) -> list[Block]:
@@ -148,81 +125,69 @@ def blocks(sets: Sequence[tuple[int, str, Sequence[str]]], wording: Wording | No
     return found
 
 
-def hand_grids(sets: Sequence[InfosetKey], wording: Wording | None) -> HandGrids | None:
-    """Grids of kinds of hands; None if no player has many hands of two cards."""
-    if wording is None or not wording.grid:
-        return None
-    held = {(player, label.partition(":")[0]) for player, label, _ in sets}
-    if not all(hand in wording.grid for _, hand in held) or _most_held(held) <= MOST_COLUMNS:
-        return None
-    cells = {hand: 13 * row + column for hand, (row, column) in wording.grid.items()}
-    names = [kind_of_hand(*divmod(cell, 13)) for cell in range(13 * 13)]
-    found, grids = _by_kind(sets, cells, names)
-    blocks = tuple(
-        Block(
-            player,
-            tuple(HAND_RANKS),
-            tuple(
-                (rank, actions, tuple(row))
-                for rank, row in zip(HAND_RANKS, grid.reshape(13, 13).tolist(), strict=True)
-            ),
-            wording.history(history) or history,
-        )
-        for (player, history, actions), grid in grids.items()
-    )
-    return replace(found, blocks=blocks)
+def grids_of(
+    sets: Sequence[InfosetKey], wording: Wording | None, *, by_groups: bool = False
+) -> Grids:
+    """Grids of kinds of hands if a player has many hands of two cards, else of information sets.
 
-
-def hand_groups(sets: Sequence[InfosetKey], wording: Wording | None) -> HandGrids | None:
-    """Situations by groups of neighboring hands, if a player has too many for a column each."""
+    With `by_groups` neighboring hands are put together where a player has too many others for a
+    column each.
+    """
     held = dict.fromkeys((player, label.partition(":")[0]) for player, label, _ in sets)
-    if wording is None or _most_held(held) <= MOST_COLUMNS:
-        return None
     hands = [*dict.fromkeys(hand for _, hand in held)]
-    least = -(-len(hands) // MOST_COLUMNS)
-    size = next((k for k in range(least, 2 * least) if len(hands) % k == 0), least)
-    named = [situation(f"{hand}:", wording).private or hand for hand in hands]
-    names, words = (_ends(each, size) for each in (hands, named))
-    found, _ = _by_kind(sets, {hand: k // size for k, hand in enumerate(hands)}, names)
-    grouped = replace(wording, private=dict(zip(names, words, strict=True)))
-    return replace(found, blocks=tuple(blocks(found.sets, grouped)))
+    most = max(Counter(player for player, _ in held).values(), default=0)
+    kinds, place, found = [*sets], np.arange(len(sets)), list[Block]()
+    if wording and most > MOST_COLUMNS and wording.grid and wording.grid.keys() >= {*hands}:
+        cells = {hand: 13 * row + column for hand, (row, column) in wording.grid.items()}
+        names = [kind_of_hand(*divmod(cell, 13)) for cell in range(13 * 13)]
+        kinds, place, grids = _by_kind(sets, cells, names)
+        for (player, history, actions), grid in grids.items():
+            ranks = zip(HAND_RANKS, grid.reshape(13, 13).tolist(), strict=True)
+            rows = tuple((rank, actions, tuple(row)) for rank, row in ranks)
+            title = wording.history(history) or history
+            found.append(Block(player, tuple(HAND_RANKS), rows, title))
+    elif wording and most > MOST_COLUMNS and by_groups:
+        least = -(-len(hands) // MOST_COLUMNS)
+        size = next((k for k in range(least, 2 * least) if len(hands) % k == 0), least)
+        named = [situation(f"{hand}:", wording).private or hand for hand in hands]
+        names, words = (_ends(each, size) for each in (hands, named))
+        kinds, place, _ = _by_kind(sets, {hand: k // size for k, hand in enumerate(hands)}, names)
+        private = dict(zip(names, words, strict=True))
+        found = blocks(kinds, replace(wording, private=private))
+    sizes = np.array([len(actions) for *_, actions in sets], dtype=int)
+    by_kind = bool(found)
+    each = tuple(found or blocks(sets, wording))
+    return Grids(tuple(kinds), place, sizes, each, by_kind)
 
 
-def _most_held(held: Iterable[tuple[int, str]]) -> int:
-    """Largest number of hands of a player."""
-    return max(Counter(player for player, _ in held).values(), default=0)
-
-
-def _ends(names: Sequence[str], size: int) -> tuple[str, ...]:
+def _ends(names: Sequence[str], size: int) -> list[str]:
     """Names of groups of a size by their first and last members."""
     groups = (names[k : k + size] for k in range(0, len(names), size))
-    return tuple("–".join(dict.fromkeys([own[0], own[-1]])) for own in groups)
+    return ["–".join(dict.fromkeys([own[0], own[-1]])) for own in groups]
 
 
 def _by_kind(
     sets: Sequence[InfosetKey], kind: Mapping[str, int], names: Sequence[str]
-) -> tuple[HandGrids, dict[InfosetKey, NDArray[np.intp]]]:
-    """Information sets by kinds of hands, and which kinds there are in each situation, or -1."""
+) -> tuple[list[InfosetKey], NDArray[np.intp], dict[InfosetKey, NDArray[np.intp]]]:
+    """Kinds of information sets by hands, the kind of each set, and those in each situation or -1.
+
+    Kinds come in the order of the first of their sets.
+    """
     situations, cells = dict[InfosetKey, int](), list[int]()
     for player, label, actions in sets:
         hand, _, history = label.partition(":")
         where = situations.setdefault((player, history, actions), len(situations))
         cells.append(where * len(names) + kind[hand])
     cell, first, place = np.unique(cells, return_index=True, return_inverse=True)
-    order = np.argsort(first)  # as they come
+    order = np.argsort(first)
     number = np.argsort(order)
-    every, kinds, grids = (
-        [*situations],
-        list[InfosetKey](),
-        np.full((len(situations), len(names)), -1),
-    )
+    every, grids = [*situations], np.full((len(situations), len(names)), -1)
     grids.flat[cell] = number
+    kinds = []
     for where, own in zip(*np.divmod(cell[order], len(names)), strict=True):
         player, history, actions = every[where]
         kinds.append((player, f"{names[own]}:{history}", actions))
-    sizes = np.array([len(actions) for *_, actions in sets])
-    found = HandGrids(tuple(kinds), number[place], sizes, ())
-    return found, dict(zip(every, grids, strict=True))
+    return kinds, number[place], dict(zip(every, grids, strict=True))
 
 
 def kind_of_hand(row: int, column: int) -> str:
@@ -270,22 +235,19 @@ def draw_profiles(
     differ by more than 0.0005 are framed. Of many rows the `most` reached ones are drawn. Payoffs
     are measured.
     """
-    tree, verifier, sets = game.tree, Verifier(game.tree), sets_of(game)
-    hands, start = hand_grids(sets, game.wording), tree.action_start
+    tree, verifier, known = game.tree, Verifier(game.tree), grids_of(sets_of(game), game.wording)
     plays = []
     for each in shown:
-        values, reach = each.profile.probabilities, infoset_reach(tree, each.profile.probabilities)
-        if hands:
-            plays.append(_Side(hands.sets, hands.start, *hands.averages(values, reach)))
-        else:
-            known = each.profile.exact or values.tolist()
-            plays.append(_Side(sets, start, values, reach, known, each.credible))
-    grids = hands.blocks if hands else blocks(sets, game.wording)
-    grids, left_out = most_reached(grids, np.max([own.reach for own in plays], axis=0), most)
-    is_different = np.zeros(len(plays[0].sets), dtype=bool)
+        values = each.profile.probabilities
+        averages, reach = known.averages(values, infoset_reach(tree, values))
+        exact = None if known.by_kind else each.profile.exact
+        credible = () if known.by_kind else each.credible
+        plays.append(_Side(known, averages, reach, exact or averages.tolist(), credible))
+    grids, left_out = most_reached(known.blocks, np.max([own.reach for own in plays], axis=0), most)
+    is_different = np.zeros(len(known.sets), dtype=bool)
     if len(shown) > 1 and len(is_different):
         gap = np.ptp([own.values for own in plays], axis=0)
-        is_different = np.maximum.reduceat(gap, plays[0].start[:-1]) > DIFFERENT
+        is_different = np.maximum.reduceat(gap, known.start[:-1]) > DIFFERENT
     cell = max(map(_cell_width, grids), default=_TABLE_CELL)
     rows = [row for block in grids for row in block.rows if not block.title]
     head = max(map(_head_width, rows), default=0.0)
@@ -315,12 +277,12 @@ def draw_profiles(
         )
     has_marks = any(len(each.credible) for each in shown)
     said = report.read_data("profile")["picture"]
-    notes = [key_line(game.wording), said["hands" if hands else "bars"]]
+    notes = [key_line(game.wording), said["hands" if known.by_kind else "bars"]]
     notes += [said["framed"]] * bool(is_different.any()) + [said["credible"]] * has_marks
     notes += [said["left_out"].format(left_out)] * bool(left_out)
     title = _cut(title or game.spec, "title")
-    known = report.templates(printable, cut=_cut, text_width=text_width)
-    text = known.get_template("profile.svg", globals=vars(report) | _MEASURES).render(
+    made = report.templates(printable, cut=_cut, text_width=text_width)
+    text = made.get_template("profile.svg", globals=vars(report) | _MEASURES).render(
         **{"spec": title, "players": tree.players, "panels": panels},
         **{"blocks": grids, "cell": cell, "head": head, "width": width},
         **{"is_different": is_different, "full": printable},
@@ -332,24 +294,13 @@ def draw_profiles(
 
 @dataclass(frozen=True, eq=False)
 class _Side:
-    """What is drawn of a profile: information sets, or kinds of hands, and what is done there.
+    """What is drawn of a profile: what is done in grids, also as it is written, and the reach."""
 
-    Attributes
-    ----------
-    sets : player, label and actions of each
-    start : first action of each
-    values : frequencies of actions
-    reach : of each of `sets`
-    known : frequencies as they are written, unless they are averages
-    credible : as in `Shown`
-    """
-
-    sets: Sequence[InfosetKey]
-    start: NDArray[Any]
+    grids: Grids
     values: NDArray[np.float64]
     reach: NDArray[np.float64]
-    known: Sequence[Any] | None = None
-    credible: Sequence[bool] = ()
+    written: Sequence[Any]
+    credible: Sequence[bool]  # as in `Shown`
 
     def cell(self, at: int, block: Block, row: int, column: int) -> dict[str, Any] | None:
         """Bar and texts of an information set, of a kind without hands its name; else None."""
@@ -357,8 +308,8 @@ class _Side:
             if not block.title:
                 return None
             return {"column": column, "at": at, "text": kind_of_hand(row, column)}
-        own, (_, label, actions) = slice(self.start[at], self.start[at + 1]), self.sets[at]
-        values = (self.values.tolist() if self.known is None else self.known)[own]
+        (first, end), (_, label, actions) = self.grids.start[at : at + 2], self.grids.sets[at]
+        values = self.written[first:end]
         texts = [*map(share_text, values)]
         named = [
             f"{_cut(action, 'action')} {text}".removesuffix(" 1")

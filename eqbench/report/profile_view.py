@@ -16,7 +16,7 @@ from eqbench.model.profile import BehaviorProfile
 from eqbench.model.words import Wording, key_line, place_in_words, situation
 from eqbench.report import filled, read_data
 from eqbench.report.naming import decimal, described, kind_of_match, symbol
-from eqbench.report.profile_picture import HAND_RANKS, hand_grids, most_reached, sets_of
+from eqbench.report.profile_picture import HAND_RANKS, grids_of, most_reached, sets_of
 from eqbench.report.rows import Column, Report, Row, Table, mebibytes
 from eqbench.report.tree_drawing import NEGLIGIBLE
 from eqbench.report.trials import RunCell, game_title
@@ -141,11 +141,10 @@ def profile_report(
     sets = sets if show_all else sets[:MOST_SETS]
     by_player = grouped(sets, itemgetter("player"))
     tables = [_sets_table(player, own, wording) for player, own in by_player.items()]
-    grid = [_grid_table(facts["szafron"], wording)] if facts["szafron"] else []
     most = len(sets)
     more = f"These are the {most} most reached of {count:,} information sets; --all prints all."
     notes = (more,) if most < count else ()
-    return Report((head, figures, *hands, *tables, *grid), (*key, _DATA["legend"], *notes))
+    return Report((head, figures, *hands, *tables), (*key, _DATA["legend"], *notes))
 
 
 def figures_table(
@@ -227,56 +226,30 @@ def _sets_table(player: str, sets: Sequence[dict[str, Any]], wording: Wording | 
 
 def _hand_tables(game: Game, profile: BehaviorProfile) -> list[Table]:
     """Grids of kinds of hands of two cards in the most reached situations, if there are many."""
-    hands, players = hand_grids(sets_of(game), game.wording), game.tree.players
-    if hands is None:
+    grids, players = grids_of(sets_of(game), game.wording), game.tree.players
+    if not grids.by_kind:
         return []
     frequencies = profile.probabilities
-    values, reach = hands.averages(frequencies, infoset_reach(game.tree, frequencies))
-    shown, _ = most_reached(hands.blocks, reach, 0)
+    values, reach = grids.averages(frequencies, infoset_reach(game.tree, frequencies))
     columns = [Column("", identifies=True), *(Column(rank, "number") for rank in HAND_RANKS)]
+
+    def cell(at: int) -> str:
+        text = f"{100 * abs(1 - values[grids.start[at]]):.0f}" if at >= 0 else "·"
+        return f"({text})" if at >= 0 and reach[at] < NEGLIGIBLE else text
+
     tables = []
-    for block in shown:
-        (_, (first, *others), _), total = block.rows[0], 0.0
-        sums, rows = np.zeros(1 + len(others)), []
-        for rank, _, places in block.rows:
-            cells = []
-            for at in places:
-                own = values[hands.start[at] : hands.start[at + 1]] if at >= 0 else sums * 0
-                sums, total = sums + own * reach[at] * (at >= 0), total + reach[at] * (at >= 0)
-                text = f"{100 * abs(1 - own[0]):.0f}" if at >= 0 else "·"
-                cells.append(f"({text})" if at >= 0 and reach[at] < NEGLIGIBLE else text)
-            rows.append(Row.of(columns, [rank, *cells]))
-        shares = zip((first, *others), sums / (total or 1), strict=True)
-        overall = ", ".join(
-            f"{shortened(printable(name))} {_number(share)}" for name, share in shares
-        )
-        what = " or ".join(shortened(printable(name)) for name in others) or "nothing else"
+    for block in most_reached(grids.blocks, reach, 0)[0]:
+        names = [shortened(printable(name)) for name in block.rows[0][1]]
+        held = np.array([at for *_, places in block.rows for at in places if at >= 0])
+        played = values[grids.start[held, None] + np.arange(len(names))]
+        shares = reach[held] @ played / (reach[held].sum() or 1)
+        overall = ", ".join(map("{} {}".format, names, map(_number, shares)))
+        what = " or ".join(names[1:]) or "nothing else"
+        rows = (Row.of(columns, [rank, *map(cell, places)]) for rank, _, places in block.rows)
+        title = f"{_label(players[block.player])} {block.title}"
         lines = (f"all hands: {overall}; below in %: {what}",)
-        tables.append(
-            Table(
-                f"{_label(players[block.player])} {block.title}",
-                tuple(columns),
-                tuple(rows),
-                lines=lines,
-            )
-        )
+        tables.append(Table(title, tuple(columns), tuple(rows), lines=lines))
     return tables
-
-
-def _grid_table(grid: dict[str, list[list[float]]], wording: Wording | None) -> Table:
-    """Szafron's letters, a row for each situation."""
-    columns = [Column("", identifies=True), Column("player"), Column("after")]
-    cards = [situation(f"{card}:", wording).private for card in _GRID["cards"]]
-    titles = (f"j = {k} {card}".rstrip() for k, card in zip(_GRID["cards"], cards, strict=True))
-    columns += [Column(title, "number") for title in titles]
-    rows = []
-    for letter, own in _GRID["letters"].items():
-        for k, history in enumerate(own["situations"]):
-            shares = (_number(by_situation[k]) for by_situation in grid[letter])
-            words = situation(f"1:{history}", wording).moves or history
-            values = (f"{letter}_j{k + 1}", own["player"], _label(words), *shares)
-            rows.append(Row.of(columns, values))
-    return Table(_GRID["title"], tuple(columns), tuple(rows))
 
 
 def _label(text: str) -> str:

@@ -16,7 +16,7 @@ from eqbench.documents import convert
 from eqbench.report import read_data
 from eqbench.report.naming import places
 from eqbench.report.rows import Column, Row, Table
-from eqbench.report.trials import SHORTEST_S, RunCell, began, trials
+from eqbench.report.trials import SHORTEST_S, RunCell, began, by_solver
 from eqbench.text import grouped
 
 FEWEST_GAMES = 2  # that have a table and a chart
@@ -27,19 +27,13 @@ _STEP = 0.005  # of a share, less than which is not drawn
 
 @dataclass
 class Recall:
-    """What a solver found on games whose equilibria are all known.
-
-    Attributes
-    ----------
-    of, found : for each game that it began, how many equilibria there are, and how many it found
-    seconds : for each game, processor time of all cells together
-    gains : seconds on a game after which its share of the equilibria rose, and by how much
-    """
+    """What a solver found on games whose equilibria are all known, game by game that it began."""
 
     solver: str
-    of: list[int] = field(default_factory=list)
-    found: list[int] = field(default_factory=list)
-    seconds: list[float] = field(default_factory=list)
+    of: list[int] = field(default_factory=list)  #: how many equilibria there are
+    found: list[int] = field(default_factory=list)  #: how many it found
+    seconds: list[float] = field(default_factory=list)  #: processor time of all cells together
+    #: seconds on a game after which its share of the equilibria rose, and by how much
     gains: list[tuple[float, float]] = field(default_factory=list)
 
     @property
@@ -78,44 +72,34 @@ class Recall:
 
 
 def recalls(entries: Iterable[RunCell]) -> list[Recall]:
-    """Recall of each solver, the best first; empty where no complete set is known."""
+    """Recall of each solver, the best first; empty for fewer than two games that are all known."""
     found: dict[str, Recall] = {}
     ended = (entry for entry in began(entries) if entry.record.status != "interrupted")
     for cells in grouped(ended, lambda entry: entry.record.game_identity).values():
         known = (places(entry.record) for entry in cells)
         of = max((each[1] for each in known if each), default=0)
-        for own in trials(cells) if of else ():
+        for own in by_solver(cells) if of else ():
             found.setdefault(own.solver, Recall(own.solver)).add(own.entries, of)
-    return sorted(found.values(), key=lambda own: (-own.share, -own.games))
+    ranked = sorted(found.values(), key=lambda own: (-own.share, -own.games))
+    return ranked if max((own.games for own in ranked), default=0) >= FEWEST_GAMES else []
 
 
 def recall_table(entries: Iterable[RunCell]) -> list[Table]:
     """Table of a row for each solver, if there are several games whose equilibria are all known."""
-    known = recalls(entries)
-    games = max((own.games for own in known), default=0)
-    if games < FEWEST_GAMES:
-        return []
-    rows: list[dict[str, Any]] = [
-        {
-            "solver": own.solver,
-            "games": own.games,
-            "found of": f"{sum(own.found)}/{sum(own.of)}",
-            "recall": own.share,
-            "all found": sum(map(int.__eq__, own.found, own.of)),
-            "time a game": fmean(own.seconds),
-        }
-        for own in known
-    ]
-    shown = tuple(Row(row["solver"], row) for row in rows)
-    return [Table(f"{games} games whose equilibria are all known", _COLUMNS, shown, topic=TOPIC)]
+    rows = []
+    for own in recalls(entries):
+        found, full = f"{sum(own.found)}/{sum(own.of)}", sum(map(int.__eq__, own.found, own.of))
+        values = (own.solver, own.games, found, own.share, full, fmean(own.seconds))
+        rows.append(Row.of(_COLUMNS, values))
+    games = max((row.values["games"] for row in rows), default=0)
+    title = f"{games} games whose equilibria are all known"
+    return [Table(title, _COLUMNS, tuple(rows), topic=TOPIC)] * bool(rows)
 
 
 def recall_rows(entries: Iterable[RunCell]) -> list[dict[str, Any]]:
     """Steps of each solver for the chart, of games that it takes, and of all games."""
     known = recalls(entries)
     games = max((own.games for own in known), default=0)
-    if games < FEWEST_GAMES:
-        return []
     return [
         {"game": f"{games} games", "solver": own.solver, "of": of, "games": number}
         | {"x": float(f"{time:.4g}"), "share": round(share, 4)}

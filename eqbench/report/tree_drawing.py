@@ -12,7 +12,6 @@ import re
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
-from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,7 @@ from numpy.typing import NDArray
 from eqbench import report
 from eqbench.errors import UsageError
 from eqbench.model.builder import payoff_rows
-from eqbench.model.inspection import Excerpt, excerpt, move_name, way_to
+from eqbench.model.inspection import Excerpt, excerpt, move_name
 from eqbench.model.profile import BehaviorProfile
 from eqbench.model.rational import short_figure
 from eqbench.model.tree import TERMINAL, FloatArray, GameTree, IntArray
@@ -83,46 +82,20 @@ def tikz_tree(
     Raises
     ------
     UsageError
-        If it fits no page with letters of 5 pt; it names depths and histories that do.
+        If it fits no page with letters of 5 pt.
     """
-    part = part or excerpt(tree)
     drawing = _drawing(tree, spec, profile, wording, part, clean=_for_tikz)
-    size = _letters(drawing)
-    if not size:
-        raise UsageError(f"{spec} does not fit on a page{_what_fits(tree, wording, part)}")
+    largest = FONT_SIZE / max(drawing["end"] / PAGE_PT[0], drawing["y"].max() / PAGE_PT[1])
+    size = next((size for size in LETTERS_PT if size <= largest), None)
+    if size is None:
+        raise UsageError(
+            f"{spec} does not fit on a page with letters of {LETTERS_PT[-1]} pt; draw a part of it "
+            "(--at, --depth), or draw it as .svg"
+        )
     known = report.templates(for_latex, html=False, math=_with_minus)
     return known.get_template("tree.tex", globals=vars(report) | _MEASURES).render(
         drawing, size=size, unit=size / FONT_SIZE
     )
-
-
-def _letters(drawing: dict[str, Any]) -> int:
-    """Size in points of the letters with which a drawing fits on a page; 0 if none does."""
-    width, height = drawing["end"] / PAGE_PT[0], drawing["y"].max() / PAGE_PT[1]
-    return next((size for size in LETTERS_PT if max(width, height) <= FONT_SIZE / size), 0)
-
-
-def _what_fits(tree: GameTree, wording: Wording | None, part: Excerpt) -> str:
-    """Words for depths and histories that fit on a page where an excerpt of a tree does not."""
-
-    most_rows = PAGE_PT[1] * FONT_SIZE / LETTERS_PT[-1] / SIBLING_GAP
-
-    def fits(part: Excerpt) -> bool:
-        if part.tree.n_terminals > most_rows:
-            return False
-        share = np.ones(part.tree.n_nodes, dtype=object)
-        return bool(_letters(_layout(part.tree, share, wording, part.is_cut, _for_tikz)))
-
-    node, first, hints = int(part.nodes[0]), tree.first_children(), list[str]()
-    depths = range(1, len(part.tree.levels))
-    known = [*takewhile(lambda depth: fits(excerpt(tree, node, depth)), depths)]
-    hints += [f"; the first moves do: --depth {depth}" for depth in known[-1:]]
-    while tree.player[node] != TERMINAL and not fits(excerpt(tree, node)):
-        node = int(first[node])
-    if tree.player[node] != TERMINAL:
-        history = "/".join(str(tree.move[each] + 1) for each in way_to(tree, node))
-        hints.append(f"; what follows a history does: --at {history}")
-    return f" with letters of {LETTERS_PT[-1]} pt{''.join(hints) or '; draw it as .svg'}"
 
 
 def _for_tikz(text: str) -> str:

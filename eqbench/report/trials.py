@@ -34,8 +34,7 @@ from eqbench.store.traces import Snapshot, read_progress, read_trace
 from eqbench.text import grouped, printable, shortened
 
 REGRETS = (1e-3, 1e-6, 1e-9)  # in payoff units, to which tables have times too
-TO_TARGET, INTERVAL = "time to target", "95 % interval"
-_PLACES = ("best", "1st quartile", "median", "3rd quartile", "worst")
+_PLACES = ("best", "1st_quartile", "median", "3rd_quartile", "worst")
 TRIAL = ("seed", "repeat")  # what tells cells of a game and solver apart
 STATUSES = read_data("statuses")
 _RANKS = {status: rank for rank, status in enumerate(STATUSES)}
@@ -203,12 +202,12 @@ class Trials:
 
     @property
     def statistics(self) -> dict[str, Any]:
-        """Statistics by column of a summary; None where no cell has a figure."""
+        """Statistics by their names in CSV; None where no cell has a figure."""
         ran = began(self.entries)
         return {
             **{"cells": len(self.entries), "ok": self.ok},
-            **_quartiles("max regret", self.figures("max_regret")),
-            **_quartiles("time", self.figures("elapsed_s")),
+            **_quartiles("max_regret", self.figures("max_regret")),
+            **_quartiles("elapsed_s", self.figures("elapsed_s")),
             **time_statistics([e.time_to() for e in ran], [e.limit_s for e in ran]),
         }
 
@@ -228,7 +227,7 @@ def run_names(runs: Sequence[StoredRun]) -> list[str]:
     return [name if folders.count(name) == 1 else str(run.path) for name, run in named]
 
 
-def trials(entries: Iterable[RunCell], order: str = "given") -> list[Trials]:
+def by_solver(entries: Iterable[RunCell], order: str = "given") -> list[Trials]:
     """Entries by solver and run, in an order that :class:`~eqbench.report.cells.View` offers."""
     places: dict[str, Callable[[Trials], Any]] = {
         "given": lambda own: 0,
@@ -246,7 +245,7 @@ def trials(entries: Iterable[RunCell], order: str = "given") -> list[Trials]:
 
 def arranged(entries: Iterable[RunCell], order: str = "status") -> list[RunCell]:
     """Entries in the order of the solvers, whose cells stay together; equals as they were given."""
-    return [entry for own in trials(entries, order) for entry in own.entries]
+    return [entry for own in by_solver(entries, order) for entry in own.entries]
 
 
 def ranked(entries: Sequence[RunCell]) -> list[RunCell]:
@@ -256,7 +255,7 @@ def ranked(entries: Sequence[RunCell]) -> list[RunCell]:
     """
     if len({entry.record.game_identity for entry in entries}) < 2:
         return arranged(entries)
-    own = sorted(trials(entries), key=lambda each: (-each.ok, each.middle("max_regret")))
+    own = sorted(by_solver(entries), key=lambda each: (-each.ok, each.middle("max_regret")))
     return [entry for each in own for entry in each.entries]
 
 
@@ -313,20 +312,15 @@ def labels(sharing: Iterable[RunCell], label: Mapping[RunCell, str]) -> str:
     """Labels of some rows; those of a solver share one, which says how many there are."""
     return ", ".join(
         label[first] if not others else f"{first.solver} ×{1 + len(others)}"
-        for first, *others in (own.entries for own in trials(sharing))
+        for first, *others in (own.entries for own in by_solver(sharing))
     )
 
 
-class VirtualBest(NamedTuple):
-    """The fastest solver of each trial, as if one knew in advance which it is."""
+def virtual_best(entries: Sequence[RunCell]) -> tuple[Counter[str], dict[str, Any]] | None:
+    """Trials of a game that each solver won, and statistics of the fastest one in each trial.
 
-    #: by solver, in how many trials no other reached the target earlier, without those at start
-    wins: Mapping[str, int]
-    statistics: Mapping[str, Any]  #: as those of `Trials`
-
-
-def virtual_best(entries: Sequence[RunCell]) -> VirtualBest | None:
-    """Virtual best solver of the cells of a game; None for a single one, or if none was ok."""
+    Who is at the target from the start wins none. None for a single solver, or if none was ok.
+    """
     times, limits, wins = [], [], Counter[str]()
     for _, own in by_trial(entries):
         reached = {solver: entry.time_to() for solver, entry in own.items()}
@@ -338,7 +332,7 @@ def virtual_best(entries: Sequence[RunCell]) -> VirtualBest | None:
     ok = sum(time < math.inf for time in times)
     if not ok or len({entry.solver for entry in entries}) < 2:
         return None
-    return VirtualBest(wins, {"cells": len(times), "ok": ok} | time_statistics(times, limits))
+    return wins, {"cells": len(times), "ok": ok} | time_statistics(times, limits)
 
 
 class Standing(NamedTuple):
@@ -356,7 +350,7 @@ def standings(games: Iterable[Sequence[RunCell]]) -> list[Standing]:
     solved, taken, fastest, idle = (Counter[str]() for _ in range(4))
     for game in games:
         taken.update(dict.fromkeys((entry.solver for entry in game), 0))
-        ran = {own.solver: own for own in trials(began(game))}
+        ran = {own.solver: own for own in by_solver(began(game))}
         known = {name: time for name, own in ran.items() if (time := own.time_to()) is not None}
         taken.update(ran.keys())
         solved.update(known.keys())
@@ -383,15 +377,19 @@ def by_trial(entries: Iterable[RunCell]) -> list[tuple[str, dict[str, RunCell]]]
 
 def time_statistics(times: Sequence[float], limits: Sequence[float]) -> dict[str, Any]:
     """Statistics of times to the target, of which those that are infinite have missed it."""
-    found = {INTERVAL: median_interval(times), **_quartiles(TO_TARGET, times)}
-    means = {"PAR-2 time": penalized_mean, "SGM time": shifted_geometric_mean}
-    return found | {title: mean(times, limits) if times else None for title, mean in means.items()}
+    means = {"par2_elapsed_s": penalized_mean, "sgm_elapsed_s": shifted_geometric_mean}
+    low, high = bootstrap_interval(lambda drawn: quantile(drawn[0], 0.5), times) or (None, None)
+    return {
+        **_quartiles("time_to_target_s", times),
+        **{name: mean(times, limits) if times else None for name, mean in means.items()},
+        **{"fastest": None, "interval_low_s": low, "interval_high_s": high},
+    }
 
 
-def _quartiles(title: str, values: Sequence[float]) -> dict[str, float | None]:
-    """Best, quartiles and worst by their titles; None where there is nothing."""
+def _quartiles(name: str, values: Sequence[float]) -> dict[str, float | None]:
+    """Best, quartiles and worst by their names; None where there is nothing."""
     ends = [float(quantile(values, k / 4)) if values else None for k in range(5)]
-    return {f"{place} {title}": end for place, end in zip(_PLACES, ends, strict=True)}
+    return {f"{place}_{name}": end for place, end in zip(_PLACES, ends, strict=True)}
 
 
 def began(entries: Iterable[RunCell]) -> list[RunCell]:
@@ -448,21 +446,28 @@ def quantile(values: ArrayLike, share: float) -> NDArray[np.float64]:
         return np.where(low == high, low, low + (high - low) * (place - sides[0]))
 
 
-def median_interval(times: ArrayLike) -> tuple[float, float] | None:
-    """Percentile bootstrap interval of the median at 95 %; None for fewer than five trials.
+def bootstrap_interval(
+    statistic: Callable[[NDArray[np.float64]], NDArray[np.float64]], *figures: ArrayLike
+) -> tuple[float, float] | None:
+    """Percentile bootstrap interval at 95 %; None for fewer than five trials.
 
     The samples are always the same (Efron and Tibshirani, An Introduction to the Bootstrap, 1993,
     section 13.3). `scipy.stats.bootstrap` has the same ends, and takes a second to import.
+
+    Parameters
+    ----------
+    statistic : function of figures (K, S, T) in S samples of T trials, with values (S,)
+    figures : K arrays (T,), drawn together
     """
-    known = np.asarray(times, float)
-    if known.size < FEWEST_TRIALS:
+    known = np.asarray(figures, float)
+    number = known.shape[-1]
+    if number < FEWEST_TRIALS:
         return None
-    rng, medians = np.random.default_rng(0), np.empty(RESAMPLES)
-    step = max(1, _MOST_DRAWN // known.size)
-    for first in range(0, RESAMPLES, step):
-        part = medians[first : first + step]
-        part[:] = quantile(known[rng.integers(known.size, size=(part.size, known.size))], 0.5)
-    low, high = (float(quantile(medians, (1 + sign * CONFIDENCE) / 2)) for sign in (-1, 1))
+    rng, step = np.random.default_rng(0), max(1, _MOST_DRAWN // number)
+    sizes = (min(step, RESAMPLES - first) for first in range(0, RESAMPLES, step))
+    drawn = (known[:, rng.integers(number, size=(size, number))] for size in sizes)
+    values = np.concatenate([statistic(own) for own in drawn])
+    low, high = (float(quantile(values, (1 + sign * CONFIDENCE) / 2)) for sign in (-1, 1))
     return low, high
 
 

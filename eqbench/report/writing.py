@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import chdir, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -15,9 +15,16 @@ from eqbench.equilibria.known import meanings, payoff_ends
 from eqbench.errors import EqbenchError, UsageError, counted, first_of
 from eqbench.registry import default_registry
 from eqbench.report.answer import MOST_GAMES
-from eqbench.report.cells import DEFAULT, FEW_CELLS, MOST_CELLS, View, report_on
+from eqbench.report.cells import (
+    DEFAULT,
+    FEW_CELLS,
+    MOST_CELLS,
+    View,
+    report_on,
+    results_csv,
+    summary_csv,
+)
 from eqbench.report.charts import GameFacts
-from eqbench.report.exports import results_csv, summary_csv
 from eqbench.report.formats import latex, macros, markdown
 from eqbench.report.html.page import index_page, report_page
 from eqbench.report.known import small_game
@@ -239,17 +246,11 @@ def page_of(
         for spec, content in contents.items()
         if spec.lower().endswith(GAME_FILES) and (game := small_game(spec, content, runs))
     }
-    return report_page(runs, dict(_with_sets(known)), summarize=summarize, place=place)
-
-
-def _with_sets(facts: Mapping[str, GameFacts]) -> Iterator[tuple[str, GameFacts]]:
-    """Facts on games, with the formulas of their published sets."""
-    for spec, own in facts.items():
-        game, known = own.game, known_sets(own.game) if own.game else ()
-        if game and known:
-            own = replace(own, published=[set_data(game, each) for each in known])
-            own = replace(own, nodes=tree_data(game.tree))
-        yield spec, own
+    for spec, own in known.items():
+        if (game := own.game) and (sets := known_sets(game)):
+            published = [set_data(game, each) for each in sets]
+            known[spec] = replace(own, published=published, nodes=tree_data(game.tree))
+    return report_page(runs, known, summarize=summarize, place=place)
 
 
 def game_facts(specs: Iterable[str]) -> Iterator[tuple[str, GameFacts]]:

@@ -11,13 +11,17 @@ from scipy import stats
 from eqbench.report.trials import (
     FEWEST_TRIALS,
     RESAMPLES,
-    median_interval,
+    bootstrap_interval,
     penalized_mean,
     quantile,
     shifted_geometric_mean,
 )
 
 INF = math.inf
+
+
+def median_interval(times: list[float] | np.ndarray) -> tuple[float, float] | None:
+    return bootstrap_interval(lambda drawn: quantile(drawn[0], 0.5), times)
 
 
 @pytest.mark.parametrize(

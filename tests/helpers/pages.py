@@ -21,7 +21,7 @@ from jsonschema import Draft202012Validator
 
 import eqbench
 from eqbench.api.shown import switched
-from eqbench.report.cells import report_on
+from eqbench.report.cells import report_on, results_csv, summary_csv
 from eqbench.report.charts import (
     VEGA_LITE,
     GameFacts,
@@ -32,7 +32,6 @@ from eqbench.report.charts import (
     shown_games,
 )
 from eqbench.report.comparison import compare_runs, comparison_json, comparison_report
-from eqbench.report.exports import results_csv, summary_csv
 from eqbench.report.formats import latex, markdown
 from eqbench.report.html.page import report_page
 from eqbench.report.profile_view import cell_facts

@@ -13,8 +13,7 @@ import pytest
 from helpers.runs import cell, write_run
 
 from eqbench.harness.experiment import read_experiment
-from eqbench.report.cells import report_on
-from eqbench.report.exports import results_csv
+from eqbench.report.cells import report_on, results_csv
 from eqbench.report.formats import latex, markdown
 from eqbench.report.terminal import plain_text, print_report
 from eqbench.store.stored_run import read_run

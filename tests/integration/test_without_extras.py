@@ -68,7 +68,7 @@ def test_report_has_every_format_and_says_that_its_page_lacks_charts(ran: Ended)
         (("info", "kuhn3"), 0, "eqbench[scip]"),
         (("doctor",), 0, "eqbench[plots]"),
         (("export", "kuhn2", ".svg"), 0, "<svg"),
-        (("compare", "run", "run", "--format", "html"), 0, "<html"),
+        (("compare", "run", "run", "--format", "md"), 0, "no regression"),
         (("crossplay", "run", "--known", "--most", "2", "--out", "played"), 0, ""),
         (("stability", "skp", "--figures", "--out", "stable"), 0, "eqbench[plots]"),
         (("qre", "kuhn2", "--to", "2", "--figures", "--out", "quantal"), 0, "eqbench[plots]"),

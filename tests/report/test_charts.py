@@ -36,7 +36,7 @@ from eqbench.report.charts import (
     whole,
 )
 from eqbench.report.charts.answer import NONE_YET, _box, _overlap, _placed
-from eqbench.report.html.page import drawn, matrix, scatter
+from eqbench.report.html.page import drawn, matrix
 from eqbench.report.trials import entries_of
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import read_run
@@ -408,22 +408,6 @@ def test_cell_that_is_ok_reached_its_target_whatever_rounding_left(tmp_path: Pat
     (own, other) = datasets(entries_of([read_run(write_run(tmp_path / "run", *cells))]))["cells"]
     assert (own["to_target_s"], own["target_s"]) == (2.0, 2.0)
     assert (other["to_target_s"], other["target_s"]) == (None, None)
-
-
-def test_trial_of_a_game_under_two_names_is_one_point(tmp_path: Path) -> None:
-    """As the same file may be read from two folders."""
-    sides = []
-    for name, time in (("a", 1.0), ("b", 3.0)):
-        spec = f"/{name}/game.efg"
-        records = [
-            cell(str(seed), seed=seed, elapsed_s=time, game=spec, game_spec=spec, game_content="c")
-            for seed in range(2)
-        ]
-        sides.append(entries_of([read_run(write_run(tmp_path / name, *records))]))
-    trials = [(f"seed {k}", {"A": a, "B": b}) for k, (a, b) in enumerate(zip(*sides, strict=True))]
-    ((drawn,), data) = scatter(trials)
-    found = marks({**drawn.spec, **data})
-    assert {mark["trial"] for mark in found if mark.get("first") == "1"} == {"seed 0", "seed 1"}
 
 
 def test_only_seed_that_solved_is_drawn_as_it_is(tmp_path: Path) -> None:

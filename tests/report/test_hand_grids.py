@@ -16,13 +16,7 @@ from eqbench.model.inspection import infoset_reach
 from eqbench.model.profile import BehaviorProfile, random_profile
 from eqbench.registry import default_registry
 from eqbench.report.html.equilibria import MOST_ROWS
-from eqbench.report.profile_picture import (
-    Shown,
-    draw_profiles,
-    hand_grids,
-    hand_groups,
-    sets_of,
-)
+from eqbench.report.profile_picture import Shown, draw_profiles, grids_of, sets_of
 from eqbench.report.writing import report_text
 from eqbench.store.stored_run import read_run
 
@@ -30,7 +24,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 RANGES = "KK,QQ,AKs,AQo:0.5|88+,JTs"
 SPEC = f'river(board="2c3d7h9sKc",ranges="{RANGES}")'
 GAME = eqbench.load_game(SPEC)
-GRIDS = hand_grids(sets_of(GAME), GAME.wording)
+GRIDS = grids_of(sets_of(GAME), GAME.wording)
 FIRST_FOUR = [(1, f"{card}:K") for card in range(1, 5)]
 
 
@@ -56,7 +50,7 @@ def by_kind(profile: BehaviorProfile) -> dict[tuple[int, str], dict[str, float]]
 
 
 def test_a_cell_averages_its_hands_as_they_get_there() -> None:
-    assert GRIDS is not None
+    assert GRIDS.by_kind
     profile, expected = some(), by_kind(some())
     reach = infoset_reach(GAME.tree, profile.probabilities)
     values, total = GRIDS.averages(profile.probabilities, reach)
@@ -71,7 +65,7 @@ def test_a_cell_averages_its_hands_as_they_get_there() -> None:
 
 
 def test_hands_count_alike_where_play_never_gets() -> None:
-    assert GRIDS is not None
+    assert GRIDS.by_kind
     profile = some()
     values, total = GRIDS.averages(profile.probabilities, np.zeros(GAME.tree.n_infosets))
     assert not total.any()
@@ -101,9 +95,9 @@ def test_pictures_have_a_grid_for_each_situation() -> None:
 def test_few_hands_and_other_games_have_no_such_grid() -> None:
     small = eqbench.load_game("river")
     for game in (small, eqbench.load_game("kuhn3"), eqbench.load_game("matching_pennies")):
-        assert hand_grids(sets_of(game), game.wording) is None
+        assert not grids_of(sets_of(game), game.wording).by_kind
     mixed = [*sets_of(GAME), (0, "no hand:", ("check",))]
-    assert hand_grids(mixed, GAME.wording) is None
+    assert not grids_of(mixed, GAME.wording).by_kind
 
 
 def test_the_terminal_and_the_page_show_the_grid(tmp_path) -> None:
@@ -111,7 +105,7 @@ def test_the_terminal_and_the_page_show_the_grid(tmp_path) -> None:
     shown = accepted("show", "run", "sequence_lp", cwd=tmp_path).out
     assert "P1 at the start" in shown
     assert re.search(r"^ +A +K +Q +J +T( +\d){8}$", shown, re.MULTILINE)
-    assert GRIDS is not None
+    assert GRIDS.by_kind
     values = run.profile("sequence_lp").probabilities
     averages, _ = GRIDS.averages(values, infoset_reach(GAME.tree, values))
     at = GRIDS.start[GRIDS.sets.index((0, "KK:", ("check", "all-in 100")))]
@@ -127,8 +121,8 @@ def test_the_terminal_and_the_page_show_the_grid(tmp_path) -> None:
 
 def test_groups_of_neighboring_hands_average_them_as_they_get_there() -> None:
     game = eqbench.load_game("kuhn(players=2,cards=40)")
-    groups = hand_groups(sets_of(game), game.wording)
-    assert groups is not None
+    groups = grids_of(sets_of(game), game.wording, by_groups=True)
+    assert groups.by_kind
     assert [block.columns[0] for block in groups.blocks] == ["1–4", "1–4"]
     assert all(len(block.columns) == 10 for block in groups.blocks)
     play = random_profile(game.tree, np.random.default_rng(5))
@@ -144,7 +138,7 @@ def test_groups_of_neighboring_hands_average_them_as_they_get_there() -> None:
 def test_few_hands_are_not_grouped() -> None:
     for spec in ("kuhn3", "leduc", "matching_pennies"):
         game = eqbench.load_game(spec)
-        assert hand_groups(sets_of(game), game.wording) is None
+        assert not grids_of(sets_of(game), game.wording, by_groups=True).by_kind
 
 
 def test_page_of_a_game_without_a_tree_embeds_the_most_reached_situations(tmp_path) -> None:

@@ -19,8 +19,7 @@ import eqbench
 from eqbench.cli import app
 from eqbench.model.profile import BehaviorProfile
 from eqbench.registry import load_game
-from eqbench.report.cells import report_on
-from eqbench.report.exports import results_csv, summary_csv
+from eqbench.report.cells import report_on, results_csv, summary_csv
 from eqbench.report.formats import latex, markdown
 from eqbench.report.html.page import report_page
 from eqbench.report.terminal import Screen, plain_text, print_report

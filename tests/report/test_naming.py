@@ -21,8 +21,7 @@ from helpers.runs import (
     write_run,
 )
 
-from eqbench.report.cells import report_on
-from eqbench.report.exports import results_csv
+from eqbench.report.cells import report_on, results_csv
 from eqbench.report.naming import (
     MOST_CLUSTERS,
     credible_range,

@@ -1,8 +1,7 @@
-"""Pages of a folder of runs and of comparisons: what they show, and which files are written."""
+"""Pages of a folder of runs: what they show, and which files are written."""
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from pathlib import Path
@@ -15,6 +14,7 @@ from helpers.pages import read_page
 from helpers.runs import cell, write_lines, write_run
 
 from eqbench.cli import app
+from eqbench.report.charts import chart
 from eqbench.report.writing import runs_in, write_index
 from eqbench.store.run_folder import INTERRUPTED
 from eqbench.store.stored_run import read_run
@@ -39,26 +39,6 @@ def folder(tmp_path: Path) -> Path:
     return place
 
 
-def data_of(text: str) -> dict[str, Any]:
-    (element,) = [e for e in read_page(text).all("script") if e.attributes.get("id") == "data"]
-    return json.loads(element.full_text)
-
-
-def points(data: dict[str, Any], first: str, second: str, measure: str = "elapsed_s") -> set[Any]:
-    """Game, name and both values of the trials that two sides have in common."""
-    tables = {
-        name: [dict(zip(own["columns"], row, strict=True)) for row in own["rows"]]
-        for name, own in data["datasets"].items()
-    }
-    trials: dict[int, dict[str, Any]] = {}
-    for row in tables["trials"]:
-        cell = tables["cells"][row["cell"]]
-        own = trials.setdefault(row["trial"], {"game": cell["game"], "seed": row["seed"]})
-        own[row["side"]] = cell[measure]
-    both = [own for own in trials.values() if {first, second} <= own.keys()]
-    return {(own["game"], own["seed"], own[first], own[second]) for own in both}
-
-
 def test_folder_of_runs_gets_an_index_and_each_run_its_page(folder: Path) -> None:
     call = ["report", str(folder), "--format", "html"]
     done = CliRunner().invoke(app, call)
@@ -68,46 +48,17 @@ def test_folder_of_runs_gets_an_index_and_each_run_its_page(folder: Path) -> Non
     text = (folder / "index.html").read_text()
     links = {e.attributes.get("href") for e in read_page(text).all("a")}
     assert {"./one/report.html", "./two/report.html"} <= links
-    data = data_of(text)
-    assert points(data, "a (one)", "b (one)") == {
-        ("kuhn2", "seed 0", 1.0, 4.0),
-        ("kuhn2", "seed 1", 2.0, 2.0),
-    }
-    of_runs = points(data, "all of one", "all of two")
-    assert ("kuhn2", "a seed 1", 2.0, 3.0) in of_runs
-    assert len(of_runs) == 4
     pages[0].write_text("kept")
     assert CliRunner().invoke(app, call).exit_code == 0
     assert pages[0].read_text() == "kept"
 
 
-def test_index_begins_with_the_two_that_have_most_trials_in_common(folder: Path) -> None:
-    other = {"game": "kuhn3", "game_spec": "kuhn(players=3)"}
-    write_run(folder / "zero", *seeds("c", [1.0], **other))
-    *_, index = write_index(runs_in(folder), folder / "index.html")
-    values = {
-        p["name"]: p["value"] for p in data_of(index.read_text())["charts"]["pairs"]["params"]
-    }
-    assert {values["first"], values["second"]} == {"all of one", "all of two"}
-    assert values["measure"] == "elapsed_s"
-
-
-def test_index_has_no_chart_of_runs_that_have_nothing_in_common(tmp_path: Path) -> None:
-    other = {"game": "kuhn3", "game_spec": "kuhn(players=3)"}
-    write_run(tmp_path / "one", *seeds("a", [1.0]))
-    write_run(tmp_path / "two", *seeds("b", [2.0], **other))
-    *_, index = write_index(runs_in(tmp_path), tmp_path / "index.html")
-    assert data_of(index.read_text())["charts"] == {}
-
-
-def test_index_pairs_files_by_what_they_hold_not_by_where_they_are(tmp_path: Path) -> None:
-    for name, content in (("one", "x"), ("two", "y"), ("three", "x")):
-        file = {"game": "game.efg", "game_spec": f"/{name.replace('two', 'one')}/game.efg"}
-        write_run(tmp_path / name, *seeds("a", [1.0, 2.0], **file, game_content=content))
-    *_, index = write_index(runs_in(tmp_path), tmp_path / "index.html")
-    data = data_of(index.read_text())
-    assert len(points(data, "all of one", "all of three")) == 2
-    assert points(data, "all of one", "all of two") == set()
+def test_side_by_side_begins_with_the_two_that_have_most_trials_in_common(tmp_path: Path) -> None:
+    cells = seeds("a", [1.0, 2.0, 3.0]), seeds("b", [1.0]), seeds("c", [2.0, 2.0, 2.0])
+    run = write_run(tmp_path / "run", *(each for own in cells for each in own))
+    spec = chart("pairs", [read_run(run)])
+    values = {param["name"]: param["value"] for param in spec["params"] if "value" in param}
+    assert {values["first"], values["second"]} == {"a", "c"}
 
 
 def test_index_is_written_again_whatever_the_runs_hold(folder: Path) -> None:

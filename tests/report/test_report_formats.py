@@ -12,8 +12,7 @@ import pytest
 from helpers.pages import check_latex, latex_to_text, markdown_tables
 from helpers.runs import cell, run_of, without_figures
 
-from eqbench.report.cells import report_on
-from eqbench.report.exports import results_csv
+from eqbench.report.cells import report_on, results_csv
 from eqbench.report.formats import for_latex, latex, macros, markdown
 from eqbench.report.rows import Report, Table
 from eqbench.store.stored_run import StoredRun, read_run

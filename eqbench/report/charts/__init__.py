@@ -28,15 +28,13 @@ from eqbench.text import grouped, printable
 
 VEGA_LITE = "6.4"
 ChartName = Literal[
-    "answer", "regret", "payoffs", "targets", "performance", "pairs", "memory", "times", "recall"
+    "answer", "regret", "payoffs", "targets", "performance", "pairs", "times", "recall"
 ]
 CHARTS: tuple[ChartName, ...] = get_args(ChartName)
 _WIDTH = 620
 _TEMPLATES = resources.files("eqbench.report.charts")
 
 Rows = list[dict[str, Any]]
-# A name, and cells of a game that belong together by what each of them counts for.
-Trial = tuple[str, Mapping[str, RunCell]]
 
 NEGLIGIBLE = 1e-13  # of the payoff range: what sums of rounded products leave behind
 SAME = 1e-5  # of the payoff range: below which payoffs are the same
@@ -95,21 +93,20 @@ def shown_games(
 
 
 def datasets(
-    entries: Sequence[RunCell],
-    facts: Mapping[str, GameFacts] | None = None,
-    trials: Sequence[Trial] = (),
+    entries: Sequence[RunCell], facts: Mapping[str, GameFacts] | None = None
 ) -> dict[str, Rows]:
-    """All datasets, with columns named as in stored records, and how the solvers look.
-
-    Trials are those of solvers unless given.
-    """
+    """All datasets, with columns named as in stored records, and how the solvers look."""
     games = shown_games(entries, facts)
     places = {entry: place for place, entry in enumerate(entries)}
     row_of = _cells(games)
-    of_solvers = solver_trials(games)
+    trials = [
+        (name, {printable(solver): entry for solver, entry in own.items()})
+        for game in games
+        for name, own in by_trial(game.entries)
+    ]
     # shares of the trials of which every solver has a cell, however it ended
     labels = {row["solver"] for row in row_of.values()}
-    common = [own for _, own in of_solvers if own.keys() == labels]
+    common = [own for _, own in trials if own.keys() == labels]
     for entry, times in Counter(entry for own in common for entry in own.values()).items():
         row_of[entry]["share"] = times / len(common)
     most = _MOST_DRAWN // max(len(entries), 1) + 1
@@ -133,19 +130,10 @@ def datasets(
         "recall": recall_rows(entries),
         "trials": [
             {"trial": number, "seed": name, "side": side, "cell": places[entry]}
-            for number, (name, own) in enumerate(trials or of_solvers)
+            for number, (name, own) in enumerate(trials)
             for side, entry in own.items()
         ],
     }
-
-
-def solver_trials(games: Iterable[ShownGame]) -> list[Trial]:
-    """Cells of each seed and repeat; those of solvers that use no chance belong to all seeds."""
-    return [
-        (name, {printable(solver): entry for solver, entry in own.items()})
-        for game in games
-        for name, own in by_trial(game.entries)
-    ]
 
 
 def _cells(games: Iterable[ShownGame]) -> dict[RunCell, dict[str, Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from eqbench.report import COLORS, GRAY, LIGHT
@@ -98,43 +98,40 @@ def finds(
     levels += [entry.record.target for entry in entries[:1] if entry.record.target]
     down = _scale(levels, HEIGHT, 0)
 
-    def points(own: Iterable[Mapping[str, Any]], width: int) -> list[tuple[float, float]]:
-        x = _scale([row["seconds"] for row in rows], 0, width)
-        return [(x(r["seconds"]) + r["shift"], down(max(r["regret"], floor))) for r in own]
-
-    labels = [
-        {**row, "narrow": narrow, "solver": solver, **place, "dx": place["dx"] + row["shift"]}
-        for narrow, width in _WIDTHS.items()
-        for (solver, row), place in zip(
-            named.items(),
-            _placed([*named], points(named.values(), width), points(rows, width), width),
-            strict=True,
+    labels = []
+    for narrow, width in _WIDTHS.items():
+        across = _scale([row["seconds"] for row in rows], 0, width)
+        ends, marks = (
+            [(across(r["seconds"]) + r["shift"], down(max(r["regret"], floor))) for r in own]
+            for own in (named.values(), rows)
         )
-        if place
-    ]
+        for (solver, row), place in zip(
+            named.items(), _placed(named, ends, marks, width), strict=True
+        ):
+            if place:
+                shifted = place | {"dx": place["dx"] + row["shift"]}
+                labels.append({**row, "narrow": narrow, "solver": solver, **shifted})
     return rows, labels
 
 
 def _placed(
-    names: Sequence[str],
+    names: Iterable[str],
     ends: Sequence[tuple[float, float]],
     marks: Sequence[tuple[float, float]],
     width: int,
-) -> list[dict[str, Any]]:
-    """Alignment and offset of names from their ends, in pixels; empty if all places are taken."""
+) -> Iterator[dict[str, Any]]:
+    """Yield alignment and offset of names from their ends; nothing if all places are taken."""
     taken: list[Box] = [_box(*mark, _MARK, _MARK, "center") for mark in marks]
-    placed = []
     for name, (x, y) in zip(names, ends, strict=True):
-        place: dict[str, Any] = {}
         for align, dx, dy in _PLACES:
             box = _box(x + dx, y + dy, _LETTER * len(name), _LINE, align)
             inside = box[0] >= 0 and box[2] <= width and box[1] >= 0 and box[3] <= HEIGHT
             if inside and not any(_overlap(box, other) for other in taken):
                 taken.append(box)
-                place = {"align": align, "dx": dx, "dy": dy}
+                yield {"align": align, "dx": dx, "dy": dy}
                 break
-        placed.append(place)
-    return placed
+        else:
+            yield {}
 
 
 def _scale(values: Sequence[float], start: float, end: float) -> Callable[[float], float]:

@@ -111,13 +111,9 @@ class Played:
 
 
 @dataclass(frozen=True)
-class ClickedTree:
-    """A game tree that readers open node by node, with what profiles play."""
+class ClickedTree(Played):
+    """A game tree that readers open node by node; data are of :mod:`eqbench.report.html.tree`."""
 
-    name: str  # anchor
-    title: str
-    game: str  # while which it is shown, by its place in the data; always if empty
-    data: Mapping[str, Any]  # of :mod:`eqbench.report.html.tree`
     reading: str  # how to read it
 
 
@@ -139,16 +135,7 @@ class Tabs:
 
 # Blocks in a list stand side by side, one below the other on narrow screens.
 Block = (
-    Prose
-    | FactList
-    | Command
-    | ChartBlock
-    | Picture
-    | Played
-    | ClickedTree
-    | Table
-    | Tabs
-    | Sequence["Block"]
+    Prose | FactList | Command | ChartBlock | Picture | Played | Table | Tabs | Sequence["Block"]
 )
 
 
@@ -166,16 +153,18 @@ def document(
     does not have. Its ``datasets``, rows by name for charts, are written as columns and values,
     which takes half the space.
     """
-    parts = {title: _with_content(part) for title, part in parts.items()}
+    parts = {title: _kept(part) for title, part in parts.items()}
     leaves = [leaf for part in parts.values() for leaf in _leaves(part)]
     charts = {leaf.name: leaf.spec for leaf in leaves if isinstance(leaf, ChartBlock)}
     if charts and (lack := what_charts_lack()):
-        parts = {title: _without_charts(part) for title, part in parts.items()}
+        parts = {title: _kept(part, ChartBlock) for title, part in parts.items()}
         lead, charts = [*lead, lack], {}
     values: dict[str, Any] = {"datasets": {}, **(data or {}), "charts": charts}
-    played = {block.name: block.data for block in leaves if isinstance(block, Played)}
+    played, trees = (
+        {block.name: block.data for block in leaves if type(block) is kind}
+        for kind in (Played, ClickedTree)
+    )
     values |= {"played": played} if played else {}
-    trees = {block.name: block.data for block in leaves if isinstance(block, ClickedTree)}
     values |= {"trees": trees} if trees else {}
     styles = ["equilibria.css"] * bool(played or trees) + ["tree.css"] * bool(trees)
     values["datasets"] = dict(values["datasets"])
@@ -216,10 +205,15 @@ def what_charts_lack() -> str:
     return ""
 
 
-def _with_content(part: Sequence[Block]) -> list[Block]:
-    """Blocks whose first field, content or name, is not empty."""
-    kept = [_with_content(each) if isinstance(each, Sequence) else each for each in part]
-    return [e for e in kept if (e if isinstance(e, Sequence) else next(iter(vars(e).values())))]
+def _kept(part: Sequence[Block], *dropped: type) -> list[Block]:
+    """Blocks, also in lists and tabs, whose first field, content or name, is not empty."""
+    kept: list[Block] = []
+    for each in part:
+        own = Tabs(_kept(each.cards, *dropped)) if isinstance(each, Tabs) else each
+        own = _kept(own, *dropped) if isinstance(own, Sequence) else own
+        content = own if isinstance(own, Sequence) else next(iter(vars(own).values()))
+        kept += [own] * (bool(content) and not isinstance(own, dropped))
+    return kept
 
 
 def _leaves(part: Sequence[Block]) -> Iterator[Block]:
@@ -228,18 +222,6 @@ def _leaves(part: Sequence[Block]) -> Iterator[Block]:
             yield from _leaves(block.cards if isinstance(block, Tabs) else block)
         else:
             yield block
-
-
-def _without_charts(part: Sequence[Block]) -> list[Block]:
-    kept: list[Block] = []
-    for each in part:
-        if isinstance(each, Sequence):
-            kept += [_without_charts(each)]
-        elif isinstance(each, Tabs):
-            kept += [block for block in each.cards if isinstance(block, Played)]
-        else:
-            kept += [each] * (not isinstance(each, ChartBlock))
-    return [each for each in kept if each]
 
 
 def anchor_of(text: str) -> str:

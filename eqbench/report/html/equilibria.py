@@ -22,14 +22,7 @@ from eqbench.model.words import key_line
 from eqbench.report.charts import ShownGame
 from eqbench.report.html.document import Played
 from eqbench.report.naming import FoundEquilibrium, described, equilibria, spread
-from eqbench.report.profile_picture import (
-    Block,
-    blocks,
-    hand_grids,
-    hand_groups,
-    most_reached,
-    sets_of,
-)
+from eqbench.report.profile_picture import Block, grids_of, most_reached, sets_of
 from eqbench.report.tree_drawing import NEGLIGIBLE
 from eqbench.report.trials import RunCell, began
 from eqbench.store.schema import EquilibriumRecord
@@ -49,7 +42,7 @@ def played(games: Sequence[ShownGame]) -> Iterator[Played]:
     for place, shown in enumerate(games):
         items = equilibria(began(shown.entries))
         game = shown.facts.game
-        if not items and game and (game.product or hand_grids(sets_of(game), game.wording)):
+        if not items and game and (game.product or grids_of(sets_of(game), game.wording).by_kind):
             items = _unnamed(began(shown.entries))
         card, used = _card(shown, [*_chosen(items)], room)
         room -= used
@@ -93,11 +86,10 @@ def _card(
     """Data of the card of a game, and how many frequencies of profiles it embeds."""
     game, left, read, known = shown.facts.game, [], 0, dict[tuple[str, str, str], None]()
     sets = sets_of(game) if game else []
-    hands = hand_grids(sets, game.wording) if game else None
-    if game and game.product and not hands:
-        hands = hand_groups(sets, game.wording)
+    wording = game.wording if game else None
+    grids = grids_of(sets, wording, by_groups=bool(game and game.product))
     players = [*game.tree.players] if game else []
-    most = MOST_READ if hands and room > 0 else room
+    most = MOST_READ if grids.by_kind and room > 0 else room
     plays = list[tuple[dict[str, Any], NDArray, NDArray]]()
     for item, entry, candidate in chosen:
         about = _about(item, entry, candidate)
@@ -106,7 +98,10 @@ def _card(
         if shares and not sets:
             players = list(dict.fromkeys(player for player, *_ in shares))
             by_set = grouped(shares, lambda key: key[:2])
-            sets = [(players.index(p), label, _actions(own)) for (p, label), own in by_set.items()]
+            sets = [
+                (players.index(p), k, tuple(a for *_, a in own)) for (p, k), own in by_set.items()
+            ]
+            grids = grids_of(sets, None)
         if shares and not known:
             keys = ((players[p], label, action) for p, label, actions in sets for action in actions)
             known = dict.fromkeys(keys)
@@ -116,18 +111,20 @@ def _card(
         read += len(known)
         values = np.array([shares.get(key, 0.0) for key in known])
         reach = infoset_reach(game.tree, values) if game else np.ones(len(sets))
-        plays.append((about, *(hands.averages(values, reach) if hands else (values, reach))))
+        plays.append((about, *grids.averages(values, reach)))
     if not plays:
         return {}, 0
-    grids = hands.blocks if hands else blocks(sets, game.wording if game else None)
-    sets = [*hands.sets] if hands else sets
-    grids, more = most_reached(grids, np.max([reach for *_, reach in plays], axis=0), MOST_ROWS)
-    kept = np.arange(len(sets))
-    if hands:  # of many situations only those that are shown
-        kept = np.unique([at for block in grids for *_, own in block.rows for at in own if at >= 0])
-        grids = [_renumbered(block, {int(at): k for k, at in enumerate(kept)}) for block in grids]
-    sizes = np.array([len(actions) for *_, actions in sets])
-    is_embedded = np.repeat(np.isin(np.arange(len(sets)), kept), sizes)
+    shown_blocks, more = most_reached(
+        grids.blocks, np.max([reach for *_, reach in plays], axis=0), MOST_ROWS
+    )
+    kept = np.arange(len(grids.sets))
+    if grids.by_kind:  # of many situations only those that are shown
+        places = (own for block in shown_blocks for *_, own in block.rows)
+        kept = np.unique([at for own in places for at in own if at >= 0])
+        number = {int(at): k for k, at in enumerate(kept)}
+        shown_blocks = [_renumbered(block, number) for block in shown_blocks]
+    sizes = np.diff(grids.start)
+    is_embedded = np.repeat(np.isin(np.arange(len(sizes)), kept), sizes)
     size = int(np.count_nonzero(is_embedded))
     fitting = max(1, room // max(1, size))
     left = [*(about for about, *_ in plays[fitting:]), *left]
@@ -140,9 +137,9 @@ def _card(
         )
     return {
         **{"players": players, "profiles": profiles, "more": more},
-        **({"averaged": True} if hands else {}),
-        "blocks": [vars(each) for each in grids],
-        "labels": [sets[at][1] for at in kept],
+        **({"averaged": True} if grids.by_kind else {}),
+        "blocks": [vars(each) for each in shown_blocks],
+        "labels": [grids.sets[at][1] for at in kept],
         "start": np.cumsum([0, *sizes[kept]]).tolist(),
         "key": key_line(game.wording) if game else "",
         **{"published": shown.facts.published, "tree": shown.facts.nodes},
@@ -155,10 +152,6 @@ def _renumbered(block: Block, number: dict[int, int]) -> Block:
     """A grid whose information sets have other numbers."""
     rows = ((*head, tuple(number.get(at, -1) for at in own)) for *head, own in block.rows)
     return replace(block, rows=tuple(rows))  # type: ignore[arg-type]
-
-
-def _actions(keys: Sequence[tuple[str, str, str]]) -> tuple[str, ...]:
-    return tuple(action for *_, action in keys)
 
 
 def _about(item: FoundEquilibrium, entry: RunCell, candidate: EquilibriumRecord) -> dict[str, Any]:

@@ -18,57 +18,37 @@ from markupsafe import Markup
 from eqbench.documents import convert, read_file
 from eqbench.errors import counted, first_of
 from eqbench.model.words import Wording
-from eqbench.report import charts, read_data
+from eqbench.report import charts, naming, read_data, trials
 from eqbench.report.answer import MOST_GAMES, NOTHING, answer
 from eqbench.report.cells import COLUMNS, MOST_CELLS, MOST_REASONS, cell_table, report_on
 from eqbench.report.charts.answer import NONE_YET
 from eqbench.report.html import document as html
 from eqbench.report.html.equilibria import played
 from eqbench.report.html.tree import trees
-from eqbench.report.naming import (
-    FOUND,
-    LOOSE,
-    NEAR,
-    ROUGH,
-    FoundEquilibrium,
-    credible_range,
-    equilibria,
-    handed_over,
-    is_imperfect,
-    kind_of_match,
-    marks,
-    spread,
-)
+from eqbench.report.naming import FoundEquilibrium
 from eqbench.report.profile_view import identity_lines
 from eqbench.report.recall import TOPIC, recall_rows
 from eqbench.report.rows import SOLVER, TONES, Cell, Column, Report, Table, address_of, mebibytes
-from eqbench.report.trials import (
-    AT_START,
-    REGRETS,
-    STATUSES,
-    TRIAL,
-    RunCell,
-    Trials,
-    began,
-    described,
-    entries_of,
-    first_trials,
-    ranked,
-    run_names,
-    titled,
-    trials,
-)
+from eqbench.report.trials import RunCell, Trials
 from eqbench.store.run_folder import EXPERIMENT, LINES
-from eqbench.store.schema import EquilibriumRecord, trial_of
+from eqbench.store.schema import EquilibriumRecord
 from eqbench.store.stored_run import StoredRun, cell_name
-from eqbench.text import grouped, printable, seconds, small
+from eqbench.text import printable, seconds, small
 
 TEXTS = read_data("html/texts")
 _MOST_EQUILIBRIA = 8  # columns of a matrix
 _MOST_NAMED = 3  # games in the title
 _SIGNS, _MORE, _CROSS = "①②③④", "+", "×"  # of equilibria of a game, and of what is not credible
 # columns of cells that say no more than the matrix, or what stands elsewhere on the page
-_IN_MATRIX = ("run", "solver", "status", "max regret", "exploitability", "equilibrium", *TRIAL)
+_IN_MATRIX = (
+    "run",
+    "solver",
+    "status",
+    "max regret",
+    "exploitability",
+    "equilibrium",
+    *trials.TRIAL,
+)
 _MAIN_PACKAGES = ("numpy", "scipy", "numba")
 _MOST_LISTED = 12  # candidates of a cell, of which there may be a thousand
 _MOST_CANDIDATES = 280  # of a page that is to stay below two million bytes with 75 cells
@@ -88,9 +68,9 @@ def report_page(
     the folder `place`, for which it is. Unless `summarize` is False very many cells have summaries
     alone, and only the first trials are drawn and have rows.
     """
-    everything = entries_of(runs)
-    first = everything if summarize is False else first_trials(everything, MOST_CELLS)
-    shown = ranked(first)
+    everything = trials.entries_of(runs)
+    first = everything if summarize is False else trials.first_trials(everything, MOST_CELLS)
+    shown = trials.ranked(first)
     is_thin = len(shown) < len(everything)
     kept = {entry.record.game_identity for entry in first}
     games = charts.shown_games([e for e in everything if e.record.game_identity in kept], facts)
@@ -102,9 +82,9 @@ def report_page(
     matrices = [matrix(game, number, places) for number, game in enumerate(games)]
     notes = [*([] if games else [TEXTS["nothing"]]), *report.notes]
     if is_thin:
-        of_games = f" of the first {len(games)} games" * (len(games) < len(titled(everything)))
-        thinned = TEXTS["thinned"].format(len(shown), len(everything), of_games)
-        notes.append(thinned)
+        every = {entry.record.game_identity for entry in everything}
+        of_games = f" of the first {len(games)} games" * (len(kept) < len(every))
+        notes.append(TEXTS["thinned"].format(len(shown), len(everything), of_games))
     if unread := [cell_name(entry.record) for entry in shown if entry.snapshots is None]:
         notes.append(TEXTS["unread"].format(cells=first_of(unread)))
     found = _tables(report, "found", len(games))
@@ -126,7 +106,7 @@ def report_page(
             *(html.page_table(each, TOPIC) for each in report.tables if each.topic == TOPIC),
         ],
         "Solvers compared": [drawn(data, "targets", "performance", "recall", "pairs")],
-        "Cost": [html.Tabs(drawn(data, "times", "memory"))],
+        "Cost": drawn(data, "times"),
         "What was run": [block for run in runs for block in about(run)],
     }
     values = _data(runs, shown, charts.shown_games(first, facts), place)
@@ -134,16 +114,16 @@ def report_page(
     names = [game.name for game in games]
     on = first_of(names) if len(names) <= _MOST_NAMED else counted(len(names), "game")
     title = f"eqbench on {on}" if names else "eqbench report"
-    lead = [*(described(first[0]) if is_one else ()), *report.answer]
+    lead = [*(trials.described(first[0]) if is_one else ()), *report.answer]
     return html.document(title, parts, lead=lead, data=values)
 
 
-def drawn(data: Mapping[str, charts.Rows], *names: str, **values: str) -> list[html.ChartBlock]:
+def drawn(data: Mapping[str, charts.Rows], *names: str) -> list[html.ChartBlock]:
     """Charts for which there are rows and choices, cells with what they need, and enough games."""
     cells, found = data["cells"], []
     games = {row["game"] for row in cells if "share" in row}
     for name in names:
-        spec = charts.specification(name, data, **values)
+        spec = charts.specification(name, data)
         needs = spec["usermeta"]
         is_known = any(row.get(needs.get("needs", "cell")) is not None for row in cells)
         has_all = bool(data.get(needs["rows"])) and all(needs["switches"].values())
@@ -157,9 +137,11 @@ def overview(games: Sequence[charts.ShownGame]) -> html.Table:
 
     The longer side goes down, and always many games, with what was found in each.
     """
-    of_game = {game.name: {own.solver: own for own in trials(game.entries)} for game in games}
-    every = Trials(ranked([entry for game in games for entry in began(game.entries)]))
-    solvers = {own.solver: own for own in trials(every.entries)}
+    of_game = {
+        game.name: {own.solver: own for own in trials.by_solver(game.entries)} for game in games
+    }
+    every = Trials(trials.ranked([entry for game in games for entry in trials.began(game.entries)]))
+    solvers = {own.solver: own for own in trials.by_solver(every.entries)}
     cells = {
         (game, name): _status(own.get(name), with_figure=True)
         for game, own in of_game.items()
@@ -179,7 +161,7 @@ def overview(games: Sequence[charts.ShownGame]) -> html.Table:
     rows = []
     for game in games:
         own = of_game[game.name]
-        found = [item for item in equilibria(game.entries) if not item.is_near]
+        found = [item for item in naming.equilibria(game.entries) if not item.is_near]
         ok = sum(each.ok == len(each.entries) for each in own.values())
         total = Cell(f"{ok} of {len(solvers)}", ok)
         signed = [_signed(cells[game.name, name], name, found) for name in solvers]
@@ -200,8 +182,8 @@ def _signed(status: Cell, solver: str, found: Sequence[FoundEquilibrium]) -> Cel
     """Outcome of a solver with the signs of the equilibria it found, and whether in doubt."""
     signs = [
         sign
-        + ROUGH * item.solvers[solver]
-        + _CROSS * any(_doubt(handed_over(each)) for each in own)
+        + naming.ROUGH * item.solvers[solver]
+        + _CROSS * any(_doubt(naming.handed_over(each)) for each in own)
         for sign, item in zip(chain(_SIGNS, repeat(_MORE)), found, strict=False)
         if (own := item.by(solver))
     ]
@@ -213,8 +195,8 @@ def _doubt(members: Sequence[EquilibriumRecord]) -> str:
     for item in members:
         judged, kind = item.credible, item.kind
         is_full = not judged or judged["credible"] == judged["sets"]
-        if not is_full or is_imperfect(item) or (kind and kind["sequential"] == "refuted"):
-            return f"credible {(credible_range(members) or '').partition(',')[0]}"
+        if not is_full or naming.is_imperfect(item) or (kind and kind["sequential"] == "refuted"):
+            return f"credible {(naming.credible_range(members) or '').partition(',')[0]}"
     return ""
 
 
@@ -223,7 +205,7 @@ def _key(rows: Sequence[Sequence[Any]]) -> str:
     cells = (cell for row in rows for cell in row if isinstance(cell, Cell))
     text = " ".join(cell.text for cell in cells if cell.kind != "brief")  # of others' words
     own = [meaning for mark, meaning in TEXTS["marks"].items() if mark in text]
-    return "; ".join((*own, *marks([text], "verdicts"))) + "." * bool(own)
+    return "; ".join((*own, *naming.marks([text], "verdicts"))) + "." * bool(own)
 
 
 def matrix(
@@ -234,27 +216,27 @@ def matrix(
     Rows open to their cells, which have `places` in the data of a page. Where each is one cell,
     its other columns are there to be chosen.
     """
-    entries = began(game.entries)
-    found = equilibria(entries)
+    entries = trials.began(game.entries)
+    found = naming.equilibria(entries)
     known = [item for item in found if not item.is_near]
-    near = {i.title.removeprefix(f"{NEAR} "): [i] for i in found if i.is_near}
+    near = {i.title.removeprefix(f"{naming.NEAR} "): [i] for i in found if i.is_near}
     shown, others = known[:_MOST_EQUILIBRIA], known[_MOST_EQUILIBRIA:]
     heads = [Column(i.title, "count", i.title.replace(":", ":\n", 1)) for i in shown]
     groups = {c: [i, *near.pop(i.title, [])] for c, i in zip(heads, shown, strict=True)}
     groups |= {Column(f"{len(others)} more", "count"): others} if others else {}
     groups |= {Column(NONE_YET, "count"): [*chain(*near.values())]} if near else {}
-    solvers = trials(entries, "status")
+    solvers = trials.by_solver(entries, "status")
     rows = [
         [
             *(own.solver, _status(own), own.time_to(), own.best),
-            *map(own.time_to, REGRETS),
+            *map(own.time_to, trials.REGRETS),
             *(_finds(items, own) for items in groups.values()),
         ]
         for own in solvers
     ]
     columns, folded = [*_MATRIX, *groups], [c.title for c in _MATRIX if c.dispensable]
     if len(entries) == len(solvers):
-        cells = cell_table([own.entries[0] for own in solvers], with_game=False)
+        cells = cell_table([own.entries[0] for own in solvers])
         split = cells.with_payoff_columns("P")
         known_titles = {*_IN_MATRIX, *(column.title for column in _MATRIX)}
         more = [column for column in split.columns if column.title not in known_titles]
@@ -294,7 +276,7 @@ def _status(own: Trials | None, *, with_figure: bool = False) -> Cell:
     sign = next(sign for sign, holds in signs.items() if holds)
     time, best, at_start = own.time_to(), own.best, own.is_at_start
     notes = [f"{r.status}: {r.reason}" for r in records if r.reason]
-    reasons = dict.fromkeys([AT_START] * at_start + notes)
+    reasons = dict.fromkeys([trials.AT_START] * at_start + notes)
     figure = seconds(time) if time is not None else "" if best is None else small(best)
     shown = "at start" if at_start else figure * with_figure
     return Cell(
@@ -318,20 +300,22 @@ def _finds(items: Sequence[FoundEquilibrium], own: Trials) -> Cell:
     of_cells = f"/{len(own.entries)}" * (len(own.entries) > 1)
     if not found:
         names = first_of([*dict.fromkeys(item.name for item in near)])
-        parts = (NEAR, of_cells and f"{len(cells)}{of_cells}", "near" if known else names)
+        parts = (naming.NEAR, of_cells and f"{len(cells)}{of_cells}", "near" if known else names)
         best = small(min(each[0].max_regret for each in cells))
         hint = f"{NONE_YET}, only near {names}; max regret {best}"
         return Cell(" ".join(filter(None, parts)), 0, hint, "faint")
-    members = [member for each in cells for member in handed_over(each)]
-    rough = ROUGH * all(item.solvers[own.solver] for item in found)
+    members = [member for each in cells for member in naming.handed_over(each)]
+    rough = naming.ROUGH * all(item.solvers[own.solver] for item in found)
     if len(known) > 1:
         return Cell(f"{len(members)}{rough}", len(members), kind="fair" if rough else "good")
     number = len(cells) if of_cells else len(members)
-    where = spread(member.identity for member in members)
+    where = naming.spread(member.identity for member in members)
     between = ("\n" if "…" in where else " ") * bool(where)
-    loose = all(item.identity and kind_of_match(item.identity) == "on path" for item in members)
+    loose = all(
+        item.identity and naming.kind_of_match(item.identity) == "on path" for item in members
+    )
     doubt = _doubt(members)
-    text = f"{number}{of_cells}{between}{where}{LOOSE * loose}{rough}"
+    text = f"{number}{of_cells}{between}{where}{naming.LOOSE * loose}{rough}"
     lines = "\n".join(filter(None, (text, doubt)))
     return Cell(lines, number, kind="fair" if doubt or rough else "good")
 
@@ -339,7 +323,9 @@ def _finds(items: Sequence[FoundEquilibrium], own: Trials) -> Cell:
 def _notes(entries: Sequence[RunCell], report: Report) -> list[html.Block]:
     """The meanings of statuses, and reasons and notes of each game, to be opened."""
     statuses = {entry.record.status for entry in entries}
-    meanings = (f"{name}: {own['meaning']}" for name, own in STATUSES.items() if name in statuses)
+    meanings = (
+        f"{name}: {own['meaning']}" for name, own in trials.STATUSES.items() if name in statuses
+    )
     noted = [table for table in report.tables if table.notes and not table.topic]
     reasons = [(table.title.partition(" = ")[0], table.notes) for table in noted]
     return [
@@ -361,7 +347,7 @@ def _tables(report: Report, name: str, most: int) -> list[html.Table]:
 
 def _worded(table: Table) -> Table:
     """A table of equilibria that names each by its words, with its name after them."""
-    if table.topic != FOUND:
+    if table.topic != naming.FOUND:
         return table
     rows = [
         replace(row, values={**row.values, "equilibrium": f"{cell.hint} ({cell.text})"})
@@ -428,7 +414,7 @@ def _data(
     place: Path | None,
 ) -> dict[str, Any]:
     """All rows and the requests of the runs, for programs; of long lists only the best."""
-    run_of = dict(zip(run_names(runs), runs, strict=True))
+    run_of = dict(zip(trials.run_names(runs), runs, strict=True))
     shown_keys = {entry.record.key for entry in entries}
     left_out = {cell.key for run in runs for cell in run.cells} - shown_keys
     most = min(_MOST_LISTED, _MOST_CANDIDATES // max(len(entries), 1) + 1)
@@ -464,13 +450,12 @@ def _data(
 
 def _candidate(item: EquilibriumRecord, entry: RunCell, words: Wording | None) -> dict[str, Any]:
     """A candidate in words too, without the long list of where it differs off the path."""
-    own, allowed = item.to_json(), entry.record.tolerance
-    is_equilibrium = item.refuted is None and (allowed is None or item.max_regret <= allowed)
+    own, is_equilibrium = item.to_json(), naming.holds(entry.record, item)
     own["lines"] = identity_lines(own, is_equilibrium=is_equilibrium, wording=words)
     if item.identity is None:
         return own
     identity = {**item.identity, "off_path": {}}
-    return own | {"match": kind_of_match(item.identity), "identity": identity}
+    return own | {"match": naming.kind_of_match(item.identity), "identity": identity}
 
 
 def _folder(run: StoredRun, place: Path | None) -> str | None:
@@ -485,13 +470,10 @@ def _folder(run: StoredRun, place: Path | None) -> str | None:
 
 
 def index_page(runs: Mapping[str, StoredRun], *, board: str = "") -> str:
-    """Page about runs by the links to their pages, with a scatter of any two, or two solvers.
-
-    It also links to the page of a leaderboard, if there is one.
-    """
+    """Page about runs by the links to their pages, and to that of a leaderboard, if any."""
     rows = []
     for link, run in runs.items():
-        entries = entries_of([run])
+        entries = trials.entries_of([run])
         own = Trials(entries)
         times = own.figures("elapsed_s")
         statuses = Counter(cell.status for cell in run.cells)
@@ -507,30 +489,6 @@ def index_page(runs: Mapping[str, StoredRun], *, board: str = "") -> str:
         row += [Cell(f"{size / 1e6:.1f} MB", size, link=link.removesuffix("report.html") + LINES)]
         rows.append(row)
     table = html.Table("index", _INDEX, rows, TEXTS["index"], wrapped=True)
-    parts: dict[str, Sequence[html.Block]] = {"Runs": [table]}
-    entries = entries_of(list(runs.values()))
-
-    def alike(entry: RunCell) -> tuple[str, ...]:
-        own = entry.record
-        return own.game_identity, own.solver_spec, trial_of(own)
-
-    same = grouped(entries, alike)
-    of_runs: list[charts.Trial] = [
-        (f"{own[0].record.solver} {trial}".strip(), {f"all of {e.run}": e for e in own})
-        for (*_, trial), own in same.items()
-        if len(own) > 1
-    ]
-    of_solvers = charts.solver_trials(charts.shown_games(entries))
-    parts["Two runs or solvers compared"], data = scatter([*of_runs, *of_solvers])
     link = Markup('<a href="{}">The leaderboard of the challenge</a>')
     lead = [link.format(address_of(board))] if board else []
-    return html.document(counted(len(runs), "run"), parts, lead=lead, data=data)
-
-
-def scatter(trials: Sequence[charts.Trial]) -> tuple[list[html.ChartBlock], dict[str, Any]]:
-    """A chart with a point for each trial of two sides that have several, and the data for it."""
-    entries = dict.fromkeys(entry for _, own in trials for entry in own.values())
-    data = charts.datasets([*entries], trials=trials)
-    chart = drawn(data, "pairs", measure="elapsed_s")
-    shown = ("cells", "trials") if chart else ()
-    return chart, {"datasets": {name: data[name] for name in shown}}
+    return html.document(counted(len(runs), "run"), {"Runs": [table]}, lead=lead)
