@@ -50,7 +50,8 @@ def test_equilibria_are_named_as_on_the_tree(spec: str, most: int) -> None:
     named = [{cell.solver: cell.equilibria[0].identity for cell in each} for each in runs]
     for solver, found in named[0].items():
         expected = named[1][solver]
-        assert found is not None and expected is not None
+        assert found is not None
+        assert expected is not None
         assert (found.name, found.title) == (expected.name, expected.title)
     assert "Found equilibria" in runs[0].answer
 
