@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from eqbench.model.game import Game
 from eqbench.model.inspection import infoset_reach
 from eqbench.model.profile import BehaviorProfile
+from eqbench.model.size_limit import MOST_DESCRIBED
 from eqbench.model.tree import FloatArray
 from eqbench.model.words import AT_START, deed, situation
 from eqbench.text import printable, shortened
@@ -32,7 +33,6 @@ NEGLIGIBLE = 1e-4  # frequency that counts as never
 CLEAR = 0.01  # least difference by which a clause is broken
 DIGITS = (2, 4)  # of a frequency or payoff; the second where the first does not tell clusters apart
 LONGEST = 90  # characters of what describes a cluster that is the only one
-MOST_INFOSETS = 10_000  # where the tree is not built
 _MOST_CLUSTERS = 200
 _MOST_SUBJECTS = 40_000  # in all clusters; more would take seconds
 _MOST_NUMBERS = 20_000_000  # frequencies that are compared, and nodes that are swept
@@ -98,7 +98,7 @@ def describe(
     """
     tree, members = game.tree, sum(map(len, clusters))
     sizes = [len(clusters) ** 2 * tree.n_actions, members * tree.n_nodes]
-    if game.product is not None and tree.n_infosets <= MOST_INFOSETS:
+    if game.product is not None and tree.n_infosets <= MOST_DESCRIBED:
         sizes.pop()
     if not 0 < len(clusters) <= _MOST_CLUSTERS or max(sizes) > _MOST_NUMBERS:
         return [None] * len(clusters)

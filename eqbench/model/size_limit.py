@@ -23,6 +23,7 @@ PRODUCT_BYTES = 700
 HAND_S = 15e-9, 45e-9
 # From so many nodes on a dealt game is solved as a product, and its tree is built on demand only.
 PRODUCTS_FROM = 1_000_000
+MOST_DESCRIBED = 10_000  # information sets of a product whose play is put in words
 PRODUCT_PLAYERS = 4  # with more, measuring a profile takes minutes
 MOST_PUBLIC = 2_000_000  # nodes of such a game without its hands, which are compiled one by one
 

@@ -14,8 +14,8 @@ from itertools import chain, compress, islice, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from eqbench.equilibria.descriptions import MOST_INFOSETS
 from eqbench.model.inspection import infoset_reach
+from eqbench.model.size_limit import MOST_DESCRIBED
 from eqbench.model.tree import FloatArray
 from eqbench.report.known import small_game
 from eqbench.report.naming import FoundEquilibrium, spread
@@ -50,7 +50,7 @@ def played_table(found: Sequence[FoundEquilibrium], most_rows: int = MOST_ROWS) 
     record = best[0][0].record if best else None
     runs = [cell.source for cell, _ in best if cell.source]
     game = small_game(record.game_spec, record.game_content, runs) if record else None
-    if record is None or game is None or (game.product and game.tree.n_infosets > MOST_INFOSETS):
+    if record is None or game is None or (game.product and game.tree.n_infosets > MOST_DESCRIBED):
         return None
     shares = [cell.shares(candidate) for cell, candidate in best]
     if not all(shares):

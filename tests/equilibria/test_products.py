@@ -179,7 +179,7 @@ def test_play_is_described_up_to_a_number_of_information_sets(
     monkeypatch.setattr(descriptions, "_MOST_NUMBERS", game.tree.n_actions)
     assert not any(descriptions.describe(game, [given]))
     assert all(descriptions.describe(product, [given]))
-    monkeypatch.setattr(descriptions, "MOST_INFOSETS", game.tree.n_infosets - 1)
+    monkeypatch.setattr(descriptions, "MOST_DESCRIBED", game.tree.n_infosets - 1)
     assert not any(descriptions.describe(product, [given]))
 
 
