@@ -329,12 +329,7 @@ class BehaviorProfile(Displayed):
         return cls._checked(game, values, lambda row: list(map(rational, values[row].tolist())))
 
     @classmethod
-    def _checked(
-        cls,
-        game: GameTree | HasTree,
-        values: FloatArray,
-        exactly: Callable[[slice], Sequence[Fraction]],
-    ) -> Self:
+    def _checked(cls, game: Any, values: FloatArray, exactly: Callable[[slice], Any]) -> Self:
         """Profile of frequencies (A,), whose loose rows are completed as they are exactly."""
         tree, spec = _tree_of(game)
         for row in _loose_rows(tree, values):

@@ -119,9 +119,9 @@ def _refuse_constant(word: str) -> Any:
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    seen: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in seen:
-            raise ProfileError(f"the profile has the key {key!r} twice in one place")
-        seen[key] = value
-    return seen
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for k, key in enumerate(keys) if key in keys[:k])
+        raise ProfileError(f"the profile has the key {twice!r} twice in one place")
+    return found
