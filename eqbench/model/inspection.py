@@ -16,7 +16,7 @@ from eqbench.model.dealt import Hands
 from eqbench.model.dealt_form import DealtForm, UnbuiltTree
 from eqbench.model.game import Game
 from eqbench.model.realization import RealizationPlan
-from eqbench.model.tree import CHANCE, TERMINAL, FloatArray, GameTree, breadth_first_levels
+from eqbench.model.tree import CHANCE, TERMINAL, FloatArray, GameTree
 from eqbench.model.words import Wording
 
 
@@ -107,7 +107,7 @@ def _reach_by_products(form: DealtForm, behavior: NDArray, but: int) -> FloatArr
     """What `infoset_reach` returns, from sums over the hands that the others may have."""
     hands = form.hands
     plans = np.ones((form.n_players, len(form.parent), len(hands.labels)))
-    for level in breadth_first_levels(form.parent)[1:]:
+    for level in form.levels[1:]:
         above, move = form.parent[level], form.move[level]
         plans[:, level] = plans[:, above]
         for p in set(form.player[above].tolist()) - {CHANCE, but}:
@@ -118,7 +118,7 @@ def _reach_by_products(form: DealtForm, behavior: NDArray, but: int) -> FloatArr
             plans[p, level.start + made] *= np.where(place >= 0, frequency, 1.0)
     reach = np.zeros(form.n_infosets)
     for p in range(form.n_players):
-        nodes = form.of_player(p)
+        nodes = np.flatnonzero(form.player == p)
         board = form.board[nodes]
         likely = plans[:, nodes] * hands.weights[:, None] * form.possible[board]
         found = likely[p] * _together(hands, np.delete(likely, p, axis=0))
