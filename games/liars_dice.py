@@ -79,9 +79,9 @@ class LiarsDice:
                 lambda history, move: f"{history},{move}" if history else move,
             )
         )
-        showing = self._showing(np.array(rolls))[hands.deals()[0] - 1].sum(axis=1)
 
-        def paid(nodes: NDArray, _: NDArray) -> tuple[NDArray]:
+        def paid(nodes: NDArray, cards: NDArray) -> tuple[NDArray]:
+            showing = self._showing(np.array(rolls))[cards - 1].sum(axis=1)
             histories = (public.histories[v] for v in nodes.tolist())
             return (np.stack([self._payoffs(each, showing) for each in histories], axis=1),)
 

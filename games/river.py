@@ -37,7 +37,7 @@ from .holdem import (
 )
 
 ALL_IN = "allin"
-MOST_SIZES, MOST_PUBLIC, SAFE = 10, 10_000, 2**53
+MOST_SIZES, MOST_BETTING, SAFE = 10, 10_000, 2**53
 LARGEST = 10**9  # chips, and shares of the pot
 _WORDS = {
     name: "".join(SYMBOLS.get(letter, letter) for letter in name).replace("T", "10")
@@ -222,9 +222,9 @@ class River(ShowdownGame):
             }
             states[history] = replace(state, moves={k: text for k, (text, _) in following.items()})
             todo += following.values()
-            if len(todo) > MOST_PUBLIC:
+            if len(todo) > MOST_BETTING:
                 raise SpecError(
-                    f"raises={self.raises} with these sizes of bets has more than {MOST_PUBLIC:,} "
+                    f"raises={self.raises} with these sizes of bets has more than {MOST_BETTING:,} "
                     "ways to play; choose fewer raises or sizes"
                 )
         return states

@@ -99,9 +99,9 @@ def show(request: ShowRequest) -> None:
         profile_file(stored, record, rank)  # raises an error if there is none of this rank
     facts = cell_facts(stored, record, rank)
     missing = missing_game(record.game_spec, [stored.path])
-    if has_profile and missing:
+    if has_profile and missing and not request.proofs:
         facts |= stored_facts(stored, record, rank)
-        say_note(f"{missing} is not here, so reach and gaps are not known; put it next to the run")
+        say_note(f"{missing} is not where the run had it, so reach and gaps are not known")
     elif has_profile:
         played = _played(request, stored, record, rank)
         (game, profile), found = played, record.equilibria[rank]

@@ -152,14 +152,14 @@ class Kernel:
             return self._dispatcher.compile(kinds)
 
     @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Wait for other processes that compile the same kernel: then it is on disk."""
+    def _alone(self, what: str = "lock") -> Iterator[None]:
+        """Wait for other processes that compile the same kernel, or write its index."""
         with ExitStack() as held:
             if (folder := cache_folder()) is not None:
                 with suppress(ImportError, OSError):  # no such locks here: it is compiled twice
                     import fcntl
 
-                    file = held.enter_context(open(folder / f"{self._file}.lock", "wb"))
+                    file = held.enter_context(open(folder / f"{self._file}.{what}", "wb"))
                     fcntl.flock(file, fcntl.LOCK_EX)
             yield
 
@@ -222,7 +222,7 @@ class Kernel:
     def _file(self) -> str:
         """Beginning of the names of its files: a hash of all that it is compiled of stands last."""
         digest = hashlib.sha256(self.__module__.encode())
-        for part in _ingredients(self.py_func, set()):
+        for part in _ingredients(self.py_func, {}):
             digest.update(repr(part).encode() + b"\0")
         name = f"{self.__module__.rpartition('.')[2]}.{self.py_func.__qualname__}"
         return f"{re.sub(r'[^.a-zA-Z0-9_]', '', name)}-{digest.hexdigest()[:16]}"
@@ -240,12 +240,15 @@ class Kernel:
         return kept._index_key(kinds, context.codegen()) in kept._cache_file._load_index()
 
 
-def _ingredients(function: Any, seen: set[Any]) -> Iterator[Any]:
-    """Code of a function and of the kernels that it calls, and the constants that they read."""
-    seen.add(function)
+def _ingredients(function: Any, seen: dict[Any, int]) -> Iterator[Any]:
+    """Code of a function and of the kernels that it calls, and the constants that they read.
+
+    A function that was met before, as `seen` counts them, is given by its number.
+    """
+    yield seen.setdefault(function, len(seen))
     closure = [cell.cell_contents for cell in function.__closure__ or ()]
     named = function.__globals__ | dict(zip(function.__code__.co_freevars, closure, strict=True))
-    yield function.__defaults__
+    yield from _constants(function.__defaults__)
     codes = [function.__code__]
     for code in codes:
         yield code.co_code, code.co_names, code.co_freevars
@@ -253,19 +256,34 @@ def _ingredients(function: Any, seen: set[Any]) -> Iterator[Any]:
             if isinstance(constant, types.CodeType):
                 codes.append(constant)
             else:
-                yield constant
+                yield from _constants(constant)
         for name in (*code.co_names, *code.co_freevars):
             value = named.get(name)
             if isinstance(value, Kernel):
-                yield value.targetoptions
-                if value.py_func not in seen:
-                    yield from _ingredients(value.py_func, seen)
-            elif isinstance(value, np.ndarray):
-                yield value.dtype.str, value.shape, value.tobytes()
-            elif isinstance(value, types.ModuleType) and value.__name__.startswith("eqbench"):
-                raise TypeError(f"{function.__name__} is a kernel and must import from {name}")
-            elif not isinstance(value, types.ModuleType) and not callable(value):
-                yield value
+                yield name, value.targetoptions
+                met = seen.get(value.py_func)
+                yield from _ingredients(value.py_func, seen) if met is None else [met]
+            elif isinstance(value, types.ModuleType):
+                if value.__name__.partition(".")[0] not in ("numpy", "math", "cmath"):
+                    raise TypeError(f"{function.__name__} is a kernel and must import from {name}")
+            else:
+                yield from _constants(value)
+
+
+def _constants(value: Any) -> Iterator[Any]:
+    """What tells a constant of a kernel from others, down to the last bit."""
+    if isinstance(value, np.ndarray):
+        yield value.dtype.str, value.shape, value.tobytes()
+    elif isinstance(value, tuple):
+        yield type(value).__qualname__, len(value)
+        for each in value:
+            yield from _constants(each)
+    elif isinstance(value, type):  # of a named tuple that a kernel makes, or of an Enum
+        fields = getattr(value, "_fields", ()), getattr(value, "_field_defaults", {})
+        members = {each.name: each.value for each in getattr(value, "__members__", {}).values()}
+        yield value.__qualname__, *fields, members
+    elif not callable(value):
+        yield value
 
 
 _kernels: list[Kernel] = []
@@ -286,15 +304,21 @@ def inlined(function: Callable) -> Kernel:
     return Kernel(getattr(function, "py_func", function), inline=True)
 
 
+def rebound(function: Callable, name: str, **called: Any) -> Any:
+    """Plain function of a kernel that calls others in place of those of these names."""
+    source: Any = getattr(function, "py_func", function)
+    made = types.FunctionType(source.__code__, {**source.__globals__, **called}, source.__name__)
+    made.__qualname__, made.__doc__ = f"{source.__qualname__}_{name}", source.__doc__
+    made.__module__ = source.__module__
+    return made
+
+
 def variant(function: Callable, name: str, **called: Any) -> Kernel:
     """Kernel that calls others in place of those of these names, or reads other constants.
 
     Its machine code is kept under both names.
     """
-    source: Any = getattr(function, "py_func", function)
-    made = types.FunctionType(source.__code__, {**source.__globals__, **called}, source.__name__)
-    made.__qualname__, made.__doc__ = f"{source.__qualname__}_{name}", source.__doc__
-    made.__module__ = source.__module__
+    made = rebound(function, name, **called)
     is_inlined = isinstance(function, Kernel) and bool(function.targetoptions)
     return inlined(made) if is_inlined else kernel(made)
 
@@ -473,7 +497,8 @@ def _dispensable_cache() -> Any:
             return _in_words(sig), codegen.magic_tuple()
 
         def save_overload(self, sig: Any, data: Any) -> None:
-            with suppress(OSError):
+            # callees are compiled under the locks of their callers
+            with suppress(OSError), self._py_func._alone("index"):
                 super().save_overload(sig, data)
 
     return DispensableCache

@@ -114,7 +114,9 @@ class Hands:
                     )
             return found
 
-        numbers = weights.astype(object)
+        names, card = np.unique(self.cards[:, 0], return_inverse=True)
+        numbers = np.zeros((self.n_players, len(names)), dtype=object)
+        np.add.at(numbers, (slice(None), card), weights.astype(object))
         return deals(*range(self.n_players))
 
     def deals(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -281,16 +283,18 @@ class PublicTree:
     def earlier(self) -> NDArray[np.int64]:
         """Number of own decisions before, where a player decides, (V,)."""
         earlier = np.zeros(len(self.parent), dtype=np.int64)
-        for v in np.flatnonzero(self.player >= 0).tolist():
-            before = self.last[v, self.player[v], 0]
-            earlier[v] = earlier[before] + 1 if before >= 0 else 0
+        before = self.last[np.arange(len(self.parent)), np.maximum(self.player, 0), 0]
+        before = np.where(self.player >= 0, before, -1)
+        for level in self.levels:
+            above = before[level]
+            earlier[level] = np.where(above >= 0, earlier[above] + 1, 0)
         return earlier
 
     @cached_property
     def place(self) -> IntArray:
         """Number of each hand among those that a player can have after a board, int32 (B, N, H).
 
-        -1 if no deal has it; GameFormatError if no deal is possible.
+        -1 if no deal has it; GameFormatError if no deal is possible with one of the boards.
         """
         return frozen(np.stack([_places(self.hands, each) for each in self.possible]))
 
@@ -376,7 +380,10 @@ class PublicTree:
         if not self.hands.one_by_one:
             return 1
         if self.n_players == 2:  # some first hands may leave none for the second player
-            return 1 + int(np.count_nonzero(self.place[0, 0] >= 0))
+            return 1 + int(np.count_nonzero(_places(self.hands, self.possible[0])[0] >= 0))
+        if not self.hands.weights.all():  # some first hands of several players may leave none
+            cards = self.hands.deals()[0]
+            return 1 + sum(len(np.unique(cards[:, :k], axis=0)) for k in range(1, self.n_players))
         firsts = (
             replace(self.hands, weights=self.hands.weights[:k], one_by_one=False)
             for k in range(1, self.n_players)
@@ -450,11 +457,16 @@ def _places(hands: Hands, possible: NDArray[np.bool_]) -> IntArray:
     else:
         there = open_to & open_to.any(axis=1).all()
     if not there.any():
-        raise GameFormatError(
-            "no deal is possible: every hand of one player has a card of all hands of another, or "
-            "of the board"
-        )
+        raise no_deal()
     return np.where(there, np.cumsum(there, axis=1) - 1, -1).astype(np.int32)
+
+
+def no_deal() -> GameFormatError:
+    """Error of a game without a deal."""
+    return GameFormatError(
+        "no deal is possible: every hand of one player has a card of all hands of another, or of "
+        "the board"
+    )
 
 
 # -- the game tree ---------------------------------------------------------------------------------
@@ -474,7 +486,7 @@ class DealtLayout(LevelLayout):
     Raises
     ------
     GameFormatError
-        If there are too many deals.
+        If there are too many deals, or none.
     """
 
     def __init__(
@@ -485,6 +497,8 @@ class DealtLayout(LevelLayout):
         super().__init__()
         self.public, self.paid, self.max_nodes = public, paid, max_nodes()
         self.cards, self.weights = public.hands.deals()
+        if not len(self.cards):
+            raise no_deal()
         self.is_labeled = len(self.cards) <= MOST_LABELED
 
     def build(self, payoffs: Callable[..., Payoffs]) -> GameTree:

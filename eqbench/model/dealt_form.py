@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from eqbench.errors import GameFormatError
 from eqbench.model.dealt import DealtLayout, DealtRules, PublicTree, public_tree
-from eqbench.model.size_limit import DEFAULT_MAX_NODES, check_expected_nodes, max_nodes, node_limit
+from eqbench.model.size_limit import MOST_PUBLIC, check_expected_nodes, max_nodes, node_limit
 from eqbench.model.tree import (
     LARGEST_TO_STAKES,
     GameTree,
@@ -99,7 +99,7 @@ class ShowdownGame:
 
     def expected_nodes(self) -> int:
         """Number of nodes of the tree, known without building it."""
-        return public_tree(self.rules(), DEFAULT_MAX_NODES).n_nodes
+        return public_tree(self.rules(), max(max_nodes(), MOST_PUBLIC)).n_nodes
 
     def build(self) -> GameTree:
         """The game tree."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 from itertools import permutations, product
 from typing import Any, Literal
 
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 
 from eqbench.model.dealt_form import DealtForm
 from eqbench.model.game import Game
-from eqbench.model.sequence_form import SequenceForm, SequenceStructure
+from eqbench.model.sequence_form import SequenceForm
 from eqbench.model.size_limit import HAND_S, PRODUCT_BYTES
 from eqbench.model.tree import CHANCE, GameTree
 
@@ -56,7 +55,7 @@ def sizes(game: Game) -> dict[str, Any]:
             math.prod(len(tree.infoset_actions[i]) for i in tree.infosets_of(player))
             for player in range(tree.n_players)
         ],
-        "reduced strategies": strategy_counts(form),
+        "reduced strategies": [*form.strategy_counts],
         "payoff range": tree.payoff_range,
         "exact": tree.exact,
         "parameter": tree.payoffs.parameter,
@@ -81,19 +80,6 @@ def _product_sizes(form: DealtForm, tree: GameTree) -> dict[str, Any]:
         "MiB to solve, about": round(len(form.parent) * count * PRODUCT_BYTES / 2**20),
         "ms an iteration of CFR, about": float(f"{1e3 * iteration_s:.1g}"),
     }
-
-
-@lru_cache(1)  # of many digits in large games, and read by several solvers
-def strategy_counts(form: SequenceStructure) -> list[int]:
-    """Number of strategies of each player in the reduced strategic form.
-
-    After a sequence, a player has a continuation for every combination of what can be done at
-    the information sets that may come next; what own moves exclude is not distinguished.
-    """
-    after = [1] * form.n_sequences
-    for i in reversed(range(form.n_infosets)):
-        after[form.parent[i]] *= sum(after[form.block_start[i] : form.block_start[i + 1]])
-    return after[: form.n_players]
 
 
 def payoff_sums(form: SequenceForm) -> tuple[float, float]:
@@ -121,7 +107,7 @@ def symmetry(game: Game) -> Symmetry:
     form only.
     """
     form, scale = game.sequence_form, game.tree.largest_payoff
-    counts, neighbors = strategy_counts(form), range(form.n_players - 1)
+    counts, neighbors = form.strategy_counts, range(form.n_players - 1)
     if len(set(counts)) > 1:
         return "no"
     if all(_is_same_exchanged(form, player, scale) for player in neighbors):

@@ -68,7 +68,6 @@ class ProductForm(SequenceStructure):
         return _compile(self, self._groups, parts)
 
     @cached_property
-    @cached_property
     def outcomes(self) -> tuple[IntArray, FloatArray]:
         """Those of the tree; there is one for every ending and deal, so there may be very many."""
         dealt, players = self.dealt, np.arange(self.n_players)

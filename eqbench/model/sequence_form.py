@@ -101,6 +101,18 @@ class SequenceStructure:
         return frozen(np.concatenate((np.arange(self.n_players, dtype=np.int32), of_actions)))
 
     @cached_property
+    def strategy_counts(self) -> tuple[int, ...]:
+        """Number of strategies of each player in the reduced strategic form.
+
+        After a sequence, a player has a continuation for every combination of what can be done at
+        the information sets that may come next; what own moves exclude is not distinguished.
+        """
+        after = [1] * self.n_sequences
+        for i in reversed(range(self.n_infosets)):
+            after[self.parent[i]] *= sum(after[self.block_start[i] : self.block_start[i + 1]])
+        return tuple(after[: self.n_players])
+
+    @cached_property
     def depths(self) -> tuple[tuple[NDArray[np.intp], IntArray], ...]:
         """Sequences after 2, 3, .. own moves, and the one before each of them."""
         earlier = self.sequence_infoset[self.parent]  # own information set before, or -1

@@ -142,9 +142,10 @@ def profile_report(
     by_player = grouped(sets, itemgetter("player"))
     tables = [_sets_table(player, own, wording) for player, own in by_player.items()]
     most = len(sets)
-    more = f"These are the {most} most reached of {count:,} information sets; --all prints all."
-    notes = (more,) if most < count else ()
-    return Report((head, figures, *hands, *tables), (*key, _DATA["legend"], *notes))
+    which = "most reached" if played else "first"
+    more = f"These are the {most} {which} of {count:,} information sets; --all prints all."
+    notes = [_DATA["legend"]] * bool(played) + [more] * (most < count)
+    return Report((head, figures, *hands, *tables), (*key, *notes))
 
 
 def figures_table(
@@ -217,6 +218,7 @@ def _sets_table(player: str, sets: Sequence[dict[str, Any]], wording: Wording | 
             values = [""] * len(head) if first else [*head]
             for action in item["actions"][first : first + abreast]:
                 gap = "–" if action["gap"] is None else _number(action["gap"], (0,))
+                gap = "" if item["reach"] is None else gap
                 values += [shortened(action["action"]), _number(action["frequency"]), gap]
             rows.append(Row(label, dict(zip_longest(titles, values, fillvalue=""))))
     shown = [title for title in titles if any(row.values[title] for row in rows)]

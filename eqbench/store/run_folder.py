@@ -154,7 +154,7 @@ def placed_spec(spec: str, runs: Iterable[Path]) -> str:
     if not spec.lower().endswith(GAME_FILES) or Path(spec).is_file():
         return spec
     for folder in (run.absolute() for run in runs):
-        files = [parent / each for parent in folder.parents for each in (spec, Path(spec).name)]
+        files = [parent / spec for parent in folder.parents]
         with suppress(UsageError, OSError, ValueError, TypeError, AttributeError):
             plan = tomllib.loads(read_file(folder / EXPERIMENT).decode())
             texts = [

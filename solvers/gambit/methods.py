@@ -20,7 +20,6 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from eqbench.errors import GameFormatError, ProfileError, SpecError, counted
-from eqbench.model.facts import strategy_counts
 from eqbench.model.gambit_text import exact_sums
 from eqbench.model.game import Game
 from eqbench.model.tree import FloatArray
@@ -107,7 +106,7 @@ class GambitMethod:
             )
         # those without the option have no other form
         strategic = vars(self).get("use_strategic", True)
-        counts = strategy_counts(game.plan_form) if strategic else [1]
+        counts = game.plan_form.strategy_counts if strategic else [1]
         contingencies = math.prod(counts)
         if sum(counts) <= MOST_STRATEGIES and contingencies <= MOST_CONTINGENCIES:
             return True
@@ -441,9 +440,9 @@ class GambitRun:
         self._chunks = monitor.chunks()
         self._end, self._due = 0, False
         monitor.record(pygambit=metadata.version("pygambit"))
-        counts = strategy_counts(game.sequence_form)
+        counts = game.sequence_form.strategy_counts
         if max(counts) < 2**53:  # beyond it, readers of JSON may lose digits
-            monitor.record(strategies=counts)
+            monitor.record(strategies=[*counts])
 
     def call(self, method: Callable[[GambitRun], Any]) -> Any:
         """Result of a method of Gambit, or the Termination if it did not come to one."""

@@ -17,7 +17,16 @@ from numpy.typing import NDArray
 from scipy.integrate import DOP853
 
 from eqbench.model import product_kernels
-from eqbench.model.compiled import Kernel, exp, inlined, inner_product, kernel, log, variant
+from eqbench.model.compiled import (
+    Kernel,
+    exp,
+    inlined,
+    inner_product,
+    kernel,
+    log,
+    rebound,
+    variant,
+)
 from eqbench.model.kernels import continue_own_play, direct_values, payoffs_and_values, realize
 from eqbench.model.product_kernels import ProductArrays
 from eqbench.model.tree import CHANCE, TERMINAL, FloatArray, IntArray
@@ -398,7 +407,7 @@ _by_products: dict[str, Callable] = {
 for _each in (derivative, all_payoffs):
     _by_products[_each.py_func.__name__] = variant(_each, "products", **_by_products)
 for _each in (_try, _advance, begin, follow):
-    _by_products[_each.py_func.__name__] = variant(_each, "products", **_by_products).py_func
+    _by_products[_each.py_func.__name__] = rebound(_each, "products", **_by_products)
 
 
 def suited(function: Kernel, field: VectorField) -> Callable:

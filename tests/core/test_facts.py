@@ -12,7 +12,7 @@ import pytest
 from helpers.command import eqbench_here
 
 from eqbench.builtin import BUILTIN_SOLVERS
-from eqbench.model.facts import constant_sum, kind_of_game, sizes, strategy_counts, symmetry
+from eqbench.model.facts import constant_sum, kind_of_game, sizes, symmetry
 from eqbench.model.game import Game
 from eqbench.model.tree import GameTree
 from eqbench.registry import default_registry, load_game, load_solver
@@ -91,7 +91,7 @@ def test_a_game_whose_payoffs_differ_a_little_is_not_symmetric() -> None:
 def test_large_numbers_are_short() -> None:
     assert short_number(82_097) == "82,097"
     assert short_number(10**5000) == "about 10^5000"
-    assert math.prod(strategy_counts(load_game("leduc").sequence_form)) > 10**100
+    assert math.prod(load_game("leduc").sequence_form.strategy_counts) > 10**100
 
 
 # Small games of each kind, and one whose matrices are large, that solvers are asked about. Those

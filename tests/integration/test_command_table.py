@@ -58,7 +58,7 @@ FILES: dict[str, str | bytes] = {
     "set.json": '{"behavior": {"P1": {"9:": {"bet": 1}}}}',
     "action.json": '{"behavior": {"P1": {"1:": {"bte": 1}}}}',
     "nan.json": '{"behavior": {"P1": {"1:": {"bet": NaN}}}}',
-    "zero.json": '{"behavior": {"P1": {"1:": {"bet": "1/0"}}}}',
+    "zero.json": '{"behavior": {"P1": {"": {"heads": "1/0"}}, "P2": {"": {"heads": 1}}}}',
     "beyond.json": '{"behavior": {"P1": {"1:": {"bet": 1e999, "check": NaN}}}}',
     "power.json": '{"behavior": {"P1": {"1:": {"bet": 1e-999999999}}}}',
     "game.json": '{"game": 5, "behavior": []}',

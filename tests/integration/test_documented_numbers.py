@@ -13,9 +13,8 @@ import pytest
 from helpers.runs import cell, write_run
 
 from eqbench.harness.experiment import read_experiment
-from eqbench.report.cells import report_on, results_csv
-from eqbench.report.formats import latex, markdown
-from eqbench.report.terminal import plain_text, print_report
+from eqbench.report.writing import report_text
+from eqbench.store.run_folder import TEXT_END
 from eqbench.store.stored_run import read_run
 
 ROOT = Path(__file__).parents[2]
@@ -187,13 +186,9 @@ def test_payoffs_are_compared_among_results_on_the_path_only(pages) -> None:
 def test_reference_tables_are_those_of_the_stored_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     run = read_run(REFERENCE / "kuhn3")
-    report = report_on([run])
-    made = {
-        "txt": plain_text(lambda console: print_report(report, console, answer_first=True)),
-        "md": markdown(report),
-        "csv": results_csv([run]),
-        "tex": latex(report),
-    }
+    names = {"txt": "terminal", "md": "md", "csv": "csv", "tex": "tex"}
+    made = {suffix: report_text(name, [run], summarize=None) for suffix, name in names.items()}
+    made["txt"] += TEXT_END  # by which a report in a file is known
     for suffix, text in made.items():
         assert (REFERENCE / f"report.{suffix}").read_bytes().decode() == text, suffix
 
@@ -240,6 +235,6 @@ def test_place_on_this_machine_is_not_published(pages, tmp_path: Path) -> None:
 def test_csv_names_runs_as_they_were_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     write_run(Path("here/run"), cell("01", trace="traces/a.npz", log="logs/a.txt"))
-    text = results_csv([read_run("here/run")])
+    text = report_text("csv", [read_run("here/run")], summarize=None)
     assert "here/run/traces/a.npz" in text
     assert str(tmp_path) not in text

@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+import types
 from collections import namedtuple
 from pathlib import Path
 from typing import Any
@@ -97,20 +98,35 @@ def doubled_more(number: float) -> float:
     return doubled(number) + FACTOR
 
 
+@kernel
+def doubled_twice(number: float) -> float:
+    return doubled(number) + doubled_more(number) + FACTOR(number)  # type: ignore[operator]
+
+
+LONG = np.arange(2000.0)
+
+
 @pytest.mark.parametrize(
-    "changes",
-    [{"FACTOR": 3.0}, {"doubled": compiled.variant(doubled, "other", FACTOR=np.ones(2))}],
+    ("function", "one", "other"),
+    [
+        (doubled_more, {}, {"FACTOR": 3.0}),
+        (doubled_more, {}, {"doubled": compiled.variant(doubled, "other", FACTOR=np.ones(2))}),
+        (doubled_twice, {"FACTOR": doubled}, {"FACTOR": doubled_more}),
+        (doubled, {"FACTOR": (LONG,)}, {"FACTOR": (LONG + (LONG == 999),)}),
+        (doubled, {"FACTOR": namedtuple("U", "a b")}, {"FACTOR": namedtuple("U", "b a")}),
+    ],
 )
 def test_files_of_a_kernel_depend_on_constants_and_on_kernels_that_it_calls(
-    changes: dict[str, object],
+    function: compiled.Kernel, one: dict[str, object], other: dict[str, object]
 ) -> None:
-    same, other = (compiled.variant(doubled_more, "made", **more) for more in ({}, changes))
-    assert same._file == compiled.variant(doubled_more, "made")._file
-    assert same._file != other._file
+    made, again, changed = (compiled.variant(function, "made", **x) for x in (one, one, other))
+    assert made._file == again._file
+    assert made._file != changed._file
 
 
-def test_kernel_that_reads_constants_of_a_module_of_ours_is_refused() -> None:
-    made = compiled.variant(doubled, "made", FACTOR=compiled)
+@pytest.mark.parametrize("module", [compiled, pytest])
+def test_kernel_that_reads_constants_of_a_module_is_refused(module: types.ModuleType) -> None:
+    made = compiled.variant(doubled, "made", FACTOR=module)
     with pytest.raises(TypeError, match="must import from FACTOR"):
         made.compile(1.0)
 

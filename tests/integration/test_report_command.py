@@ -99,7 +99,9 @@ def test_equilibria_of_a_run_are_counted_alike_in_all_formats(tmp_path: Path) ->
     for game in ("battle_of_sexes", "minimum_effort"):
         below = lines.index(f"{game}: equilibria found")
         names = [name for known, name in found if known == game]
-        rows_below = [line.split() for line in lines[below + 2 : below + 2 + len(names)]]
+        while not lines[below].startswith("equilibrium "):
+            below += 1
+        rows_below = [line.split() for line in lines[below + 1 : below + 1 + len(names)]]
         assert {row[0] for row in rows_below} == set(names)
         for name, *_, count in rows_below:
             assert count == f"{found[game, name]}/2"

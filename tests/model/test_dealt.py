@@ -134,3 +134,38 @@ def test_public_trees_without_end_are_refused() -> None:
     rules = DealtRules(single_cards(3, 2), lambda _: (0, ("on",)), lambda history, _: history + "o")
     with pytest.raises(GameTooLargeError, match="more than"):
         public_tree(rules, 1000)
+
+
+# the third player always has the first card; the first card comes up only if the first player lacks
+# it; hands of three players share cards
+DEALT = {
+    "first hands that leave none": (["0", "1", "2"], [[1, 1, 1], [1, 1, 1], [1, 0, 0]], None),
+    "boards that never come up": (["0", "1", "2"], [[1, 0, 0], [0, 1, 1]], "012"),
+    "hands with a card in common": (["0", "1", "2", "2"], [[1, 1, 1, 1]] * 3, None),
+}
+
+
+@pytest.mark.parametrize("one_by_one", [False, True])
+@pytest.mark.parametrize("case", DEALT)
+def test_nodes_are_counted_as_the_tree_has_them(case: str, *, one_by_one: bool) -> None:
+    held, weights, board = DEALT[case]
+    numbers = np.array(held, dtype=np.int64)
+    hands = Hands(tuple("abcd"[: len(held)]), numbers[:, None], np.array(weights), one_by_one)
+    drawn = PublicCards(1, lambda name: numbers == int(name)) if board else None
+
+    def turn(history: str) -> tuple[int, tuple[str, ...]] | None:
+        if board and not history:
+            return CHANCE, tuple(board)
+        return None if history.endswith("s") else (0, ("stop",))
+
+    rules = DealtRules(hands, turn, lambda history, move: history + move[0], public=drawn)
+    tree = build(rules, lambda _, cards: cards)
+    public = public_tree(rules)
+    assert (public.n_nodes, public.n_terminals) == (tree.n_nodes, tree.n_terminals)
+    assert hands.total(count=True) == len(hands.deals()[0])
+
+
+def test_games_without_a_deal_are_refused() -> None:
+    hands = Hands(("a", "b"), np.array([[0], [0]]), np.ones((2, 2), dtype=np.int64))
+    with pytest.raises(GameFormatError, match="no deal is possible"):
+        guessing_game(hands)

@@ -18,7 +18,6 @@ from helpers.solver_cases import odd_games, run
 import eqbench
 from eqbench.errors import ProfileError
 from eqbench.model.builder import TreeBuilder
-from eqbench.model.facts import strategy_counts
 from eqbench.model.game import Game
 from eqbench.model.profile import BehaviorProfile, random_profile
 from eqbench.solver import Limits
@@ -66,7 +65,7 @@ def test_random_trees_have_the_same_payoffs_regrets_and_strategies() -> None:
         back = gambit.behavior(theirs).probabilities
         np.testing.assert_allclose(back, ours.probabilities, rtol=0, atol=1e-15)
         strategies = [len(gambit.game.get_strategies(player)) for player in gambit.game.players]
-        assert strategy_counts(game.sequence_form) == strategies
+        assert [*game.sequence_form.strategy_counts] == strategies
         spread += spread_infosets(game.tree) > 0
         reordered += gambit.infosets != sorted(gambit.infosets)
     assert min(spread, reordered) >= 5, "trees that numbering by depth gets wrong are missing"

@@ -238,7 +238,7 @@ def whole(name: str, data: Mapping[str, Rows]) -> dict[str, Any]:
     }
 
 
-def specification(name: str, data: Mapping[str, Rows], **values: str) -> dict[str, Any]:
+def specification(name: str, data: Mapping[str, Rows], game: str = "") -> dict[str, Any]:
     """Template of a chart, in which every solver has a color, dashes and a shape of its own.
 
     In `usermeta` stands what it shows: which rows, what it needs of cells, and what a reader may
@@ -271,8 +271,8 @@ def specification(name: str, data: Mapping[str, Rows], **values: str) -> dict[st
     common, own = _template("style")["common"], _template(name, given)
     spec: dict[str, Any] = {**common, **own, "params": common["params"] + own["params"]}
     for param in spec["params"]:
-        if param["name"] in values:
-            param["value"] = values[param["name"]]
+        if param["name"] == "game" and game:
+            param["value"] = game
     return spec
 
 

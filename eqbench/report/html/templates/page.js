@@ -572,7 +572,8 @@ function candidate(cell, item, rank) {
     ["profile", item.claim],
     ["refuted", item.refuted ?? ""],
   ].filter(([, text]) => text !== "");
-  const alike = cell.equilibria.filter(({ identity }) => identity && identity.name === item.identity?.name);
+  const listed = cell.equilibria.filter(({ claim, identity }) => claim === "complete list" && identity);
+  const alike = listed.filter(({ identity }) => identity.name === item.identity?.name);
   const what = item.claim === "complete list" && alike.length > 1 ? "extreme equilibrium" : "candidate";
   const lines = facts.map(([name, text]) =>
     make("div", {}, make("dt", {}, name ?? ""), make("dd", {}, text)),
