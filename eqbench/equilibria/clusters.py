@@ -180,6 +180,8 @@ class Isolation:
     def _index(self, i: int) -> int | None:
         """Index in Fractions: 0 of an equilibrium without; None of what is not proved to be one."""
         tree, profile = self.game.tree, self.profiles[i]
+        if self.game.product is not None:
+            return None
         play = None if self.regrets[i] > 0 else exact_play(tree, profile, self._allowance)
         if play is not None and (index := index_of(play)):
             return index

@@ -116,7 +116,7 @@ class Hands:
 
         names, card = np.unique(self.cards[:, 0], return_inverse=True)
         numbers = np.zeros((self.n_players, len(names)), dtype=object)
-        np.add.at(numbers, (slice(None), card), weights.astype(object))
+        np.add.at(numbers.T, card, weights.T.astype(object))
         return deals(*range(self.n_players))
 
     def deals(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
