@@ -10,6 +10,7 @@ from __future__ import annotations
 import codecs
 import io
 import os
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -109,6 +110,12 @@ def say_notes(*runs: StoredRun | RunFolder) -> None:
     """Say on standard error what is damaged in the folders of runs."""
     for note in dict.fromkeys(note for run in runs for note in run.notes):
         say_note(note)
+
+
+def say_next(run: Path) -> None:
+    """Say which commands show more of a run."""
+    folder = shlex.quote(str(run))
+    say(f"next: eqbench show {folder} CELL, eqbench report {folder} --format html")
 
 
 def say_note(text: str) -> None:

@@ -8,7 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from eqbench.cli.options import STATUSES, command
-from eqbench.cli.output import print_report, put, put_page, say_note, say_notes, say_written
+from eqbench.cli.output import (
+    print_report,
+    put,
+    put_page,
+    say_next,
+    say_note,
+    say_notes,
+    say_written,
+)
 from eqbench.errors import UsageError
 from eqbench.report.cells import View
 from eqbench.report.charts import CHARTS
@@ -131,6 +139,8 @@ def report(request: ReportRequest) -> None:
         say_written(write_reports(formats, stored, place, request, summarize=summarize))
     elif formats == ("terminal",):
         print_report(report_on(stored, request, summarize=summarize))
+        for run in stored if len(stored) == 1 else ():
+            say_next(run.path)
     else:
         text = report_text(formats[0], stored, request, summarize=summarize)
         put_page(text) if formats == ("html",) else put(text, end="")

@@ -19,6 +19,7 @@ from eqbench.cli.output import (
     put_result,
     say,
     say_always,
+    say_next,
     say_note,
     say_notes,
     say_written,
@@ -325,6 +326,5 @@ def _print(run: ActiveRun, options: RunOptions, *, kept: bool) -> None:
         as_json=options.as_json,
     )
     if kept and not options.as_json:
-        folder = shlex.quote(str(stored.path))
-        say(f"next: eqbench show {folder} CELL, eqbench report {folder} --format html")
+        say_next(stored.path)
         say(f"results in {stored.path}")

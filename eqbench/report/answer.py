@@ -195,12 +195,14 @@ def _incredible(games: Sequence[Sequence[RunCell]]) -> Iterator[str]:
     """Yield which cells that are ok play what no belief supports, or are not subgame-perfect."""
     cells, imperfect = list[str](), list[str]()
     for entry in (entry for game in games for entry in game if entry.record.status == "ok"):
-        for first in entry.record.equilibria[:1]:
-            name = f"{entry.solver}{f' on {entry.record.game}' * (len(games) > 1)}"
-            known = first.credible
-            if known and known["credible"] < known["sets"]:
-                cells.append(f"{name} ({known['credible']} of {known['sets']} sets)")
-            imperfect += [name] * naming.is_imperfect(first)
+        own = naming.handed_over(entry.record.equilibria)
+        name = f"{entry.solver}{f' on {entry.record.game}' * (len(games) > 1)}"
+        known = [item.credible for item in own if item.credible]
+        counts = sorted(each["credible"] for each in known)
+        if known and counts[0] < known[0]["sets"]:
+            ends = "…".join(dict.fromkeys([str(counts[0]), str(counts[-1])]))
+            cells.append(f"{name} ({ends} of {known[0]['sets']} sets)")
+        imperfect += [name] * any(map(naming.is_imperfect, own))
     if cells:
         yield f"Not credible at all information sets: {first_of([*dict.fromkeys(cells)])}."
     if imperfect:

@@ -310,11 +310,10 @@ class FoundEquilibrium:
 
     @cached_property
     def cautious(self) -> str:
-        """Its words, or its title, after what is no more than closest: no cell met the target."""
-        if any(entry.record.status == "ok" for entry, _ in self.cells):
-            return self.words or self.title
-        regret = small(self.members[0].max_regret)
-        return f"not within the target, closest (max regret {regret}): {self.words or self.title}"
+        """Its words, or its title, and how close the best came where no cell met the target."""
+        words, regret = self.words or self.title, small(self.members[0].max_regret)
+        is_met = any(entry.record.status == "ok" for entry, _ in self.cells)
+        return words if is_met else f"{words} – not within the target, max regret {regret}"
 
     @cached_property
     def family(self) -> str:

@@ -163,7 +163,8 @@ def overview(games: Sequence[charts.ShownGame]) -> html.Table:
         own = of_game[game.name]
         found = [item for item in naming.equilibria(game.entries) if not item.is_near]
         ok = sum(each.ok == len(each.entries) for each in own.values())
-        total = Cell(f"{ok} of {len(solvers)}", ok)
+        ran = trials.by_solver(trials.began(game.entries))
+        total = Cell(f"{ok} of {len(ran)}", ok)
         signed = [_signed(cells[game.name, name], name, found) for name in solvers]
         rows.append([game.name, _briefly(found), *signed, total])
     columns.append(Column("solved by", "count"))
