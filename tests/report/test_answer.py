@@ -18,6 +18,8 @@ from eqbench.report.trials import RunCell, entries_of, virtual_best
 from eqbench.store.schema import CellRecord
 from eqbench.store.stored_run import read_run
 
+FULL: dict[str, Any] = {"sets": 5, "reached": 5, "worst": None}
+
 
 def said(*records: CellRecord, planned: int = 0) -> tuple[str, ...]:
     return answer([RunCell("", record) for record in records], planned)
@@ -214,3 +216,18 @@ def test_starts_at_the_target_are_counted_apart_on_several_games(tmp_path: Path)
         "fastest to it: one step on 1 game; at it from the start (not counted): begins there on "
         "1 game."
     ) in first
+
+
+@pytest.mark.parametrize(
+    ("credible", "words"),
+    [([5, 5], ""), ([5, 2], "a (2…5 of 5 sets)"), ([2, 2], "a (2 of 5 sets)")],
+)
+def test_the_least_credible_equilibrium_of_a_cell_counts(credible: list[int], words: str) -> None:
+    record = identified(cell("01", solver="a"), identity("x"), identity("y"))
+    judged = [
+        replace(item, claim="equilibrium", credible=FULL | {"credible": count})
+        for item, count in zip(record.equilibria, credible, strict=True)
+    ]
+    text = " ".join(said(replace(record, equilibria=judged)))
+    assert ("Not credible at all information sets" in text) == bool(words)
+    assert words in text
