@@ -4,8 +4,9 @@ Vectors over sequences have length S; `behavior` holds 1 at the empty sequences.
 write into arrays that the caller owns and read a :class:`FormArrays` as `form`.
 
 Products over one, two and three opponents are unrolled (worth 3x with four players) within one
-kernel for any number of players. Only what CFR reads has that number in its type: kernels that
-are inlined take long to compile, and several copies of them longer than one kernel for each number.
+kernel for any number of players. Only CFR on trees and sums over hands have that number in their
+types: kernels that are inlined take long to compile, and several copies of them longer than one
+kernel for each number; loops over subsets of opponents take twice as long if not unrolled.
 """
 
 from __future__ import annotations

@@ -35,6 +35,7 @@ class ProductArrays(NamedTuple):
     Attributes
     ----------
     block_start, parent, infoset_start : as in `FormArrays`
+    others : one 0 for each opponent, as part of the type: loops over subsets of them are unrolled
     parts, unit_infoset, infosets : as in `Interleaved`; a part of a player has some of the hands
     unit_span : uint32 (U+1,)
         Slice of each unit in `spans`. The values of other parts may be those of its hands.
@@ -69,6 +70,7 @@ class ProductArrays(NamedTuple):
     block_start: Indices
     parent: Indices
     infoset_start: Indices
+    others: tuple[int, ...]
     parts: int
     unit_infoset: Indices
     infosets: Indices
@@ -96,7 +98,7 @@ class ProductArrays(NamedTuple):
 @kernel
 def product_values(form, unit, reach, values):
     """Values of a unit's sequences over the endings that end in them."""
-    n, player = len(form.infoset_start) - 2, unit // form.parts
+    n, player = len(form.others), unit // form.parts
     rows = np.empty((5 * 2**n + 2, form.weight.shape[2]), reach.dtype)
     per_card = np.empty(form.n_cards, reach.dtype)
     for span in range(form.unit_span[unit], form.unit_span[unit + 1]):

@@ -290,6 +290,7 @@ def _compile(form: ProductForm, all_groups: list[_Groups], parts: int) -> Produc
         _indices(form.block_start),
         _indices(form.parent),
         _indices(form.infoset_start),
+        (0,) * (n - 1),
         parts,
         _indices(np.concatenate(([0], np.cumsum(np.bincount(unit, minlength=n * parts))))),
         _indices(np.argsort(unit, kind="stable")),
