@@ -7,7 +7,7 @@ information set.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, compress, islice, pairwise
 
@@ -18,10 +18,11 @@ from eqbench.model.inspection import infoset_reach
 from eqbench.model.size_limit import MOST_DESCRIBED
 from eqbench.model.tree import FloatArray
 from eqbench.report.known import small_game
-from eqbench.report.naming import FoundEquilibrium, spread
+from eqbench.report.naming import SAME_PAYOFF, FoundEquilibrium, spread
 from eqbench.report.profile_picture import DIFFERENT, Block, blocks, most_reached, sets_of
 from eqbench.report.rows import Column, Row, Table
 from eqbench.report.tree_drawing import NEGLIGIBLE
+from eqbench.store.schema import EquilibriumRecord
 from eqbench.text import printable, shortened
 
 MOST_EQUILIBRIA, MOST_ROWS = 4, 24
@@ -41,7 +42,7 @@ _DIFFERS = Column(
 
 
 def played_table(found: Sequence[FoundEquilibrium], most_rows: int = MOST_ROWS) -> Table | None:
-    """Table of what a stored member of each of some equilibria of a small game plays.
+    """Table of what a stored member of each of some equilibria of a small game plays and pays.
 
     Of more than `most_rows` rows it has those that are reached most.
     """
@@ -92,6 +93,7 @@ def played_table(found: Sequence[FoundEquilibrium], most_rows: int = MOST_ROWS) 
             mark = "≠" * bool(is_apart[own].any()) + "~" * bool(varies[own].any())
             shown = {"player": who, "situation": where, "≠": mark}
             rows.append(Row(f"{who} {where}", shown | dict(zip(titles, texts, strict=True))))
+    rows += _payoffs(tree.players, items, dict(zip(titles, (own for _, own in best), strict=True)))
     notes = ["; ".join([_READ, *(text for mark, text in _MARKS.items() if mark in marks)])]
     notes += [_MORE.format(more)] * bool(more)
     columns = [
@@ -104,6 +106,25 @@ def played_table(found: Sequence[FoundEquilibrium], most_rows: int = MOST_ROWS) 
     ]
     columns = [*_HEAD, *columns, *[_DIFFERS] * any(row.values["≠"] for row in rows)]
     return Table(record.game, tuple(columns), tuple(rows), tuple(notes), topic="what is played")
+
+
+def _payoffs(
+    players: Sequence[str],
+    items: Sequence[FoundEquilibrium],
+    shown: Mapping[str, EquilibriumRecord],
+) -> Iterator[Row]:
+    """Rows of what each player gets in the shown members, with marks for all members."""
+    known = [np.array([own.payoffs for own in item.members]) for item in items]
+    low, high = (np.array([end(own, axis=0) for own in known]) for end in (np.min, np.max))
+    is_apart = low.max(axis=0) - high.min(axis=0) > SAME_PAYOFF
+    varies = (high - low).max(axis=0) > SAME_PAYOFF
+    for p, player in enumerate(players):
+        who, mark = (
+            shortened(printable(player), _LONGEST),
+            "≠" * int(is_apart[p]) + "~" * int(varies[p]),
+        )
+        texts = {title: f" {own.payoffs[p]:+z.5f}" for title, own in shown.items()}
+        yield Row(f"{who} payoff", {"player": who, "situation": "payoff", "≠": mark} | texts)
 
 
 def _ends(

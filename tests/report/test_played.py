@@ -54,13 +54,17 @@ def test_equilibria_stand_next_to_each_other_with_what_is_never_reached(
     entered: tuple[Path, StoredRun],
 ) -> None:
     (table,) = tables(entered[1])
-    cells = {row.values["situation"]: row.values for row in table.rows}
+    *plays, paid_to_a, paid_to_b = table.rows
+    cells = {row.values["situation"]: row.values for row in plays}
     shown = {row["≠"] for row in cells.values()}
     entries = {text.strip() for title, text in cells["guard"].items() if "cluster" in title}
     assert all("≠" in mark for mark in shown)
     assert "yield" in entries
     assert any(text.startswith("(fight") for text in entries), "a threat that is not tested"
     assert not any("\x1b" in printable(text) for row in cells.values() for text in row.values())
+    payoffs = entered[1].cells[0].equilibria[0].payoffs
+    for row, payoff in zip((paid_to_a, paid_to_b), payoffs, strict=True):
+        assert f"{payoff:+.5f}" in {str(text).strip() for text in row.values.values()}
     assert report_on([entered[1]]).tables[0].lines == ("A choice",)
 
 
@@ -151,7 +155,8 @@ def test_the_most_credible_member_is_shown_and_what_is_never_reached_in_brackets
 def test_who_has_no_choice_is_marked_in_the_row_of_those_who_have(tmp_path: Path) -> None:
     run = eqbench.run("skp", "logit", out=tmp_path / "run").stored
     (table,) = tables(run)
-    rows = {row.label: row.values[table.columns[2].title].split() for row in table.rows}
+    title = table.columns[2].title
+    rows = {row.label: row.values[title].split() for row in table.rows if ":" in row.label}
     assert [text.endswith("!") for text in rows["P1 after check–bet–fold: call"]] == [
         True,
         True,
@@ -169,7 +174,8 @@ def test_games_without_cards_have_their_tables_in_a_bounded_number_of_lines(
     assert [table.title for table in tables(run)] == games
     monkeypatch.setattr("eqbench.report.cells.PLAYED_LINES", 4)
     bounded = tables(run)
-    assert all(sum(row.label != "with" for row in own.rows) == 1 for own in bounded)
+    about = [[row.values["situation"] for row in own.rows] for own in bounded]
+    assert all(len({*own} - {"with", "payoff"}) == 1 for own in about)
     assert all(any("more rows" in note for note in own.notes) for own in bounded)
     monkeypatch.setattr("eqbench.report.cells.MOST_PLAYED", 3)
     assert tables(run) == []
